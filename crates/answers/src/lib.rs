@@ -1,0 +1,1 @@
+//! Expansion, merge, ranking, sorting and filtering: pure functions on messages. No I/O.
