@@ -1,1 +1,13 @@
-//! placeholder
+//! The client of Retriever, the knowledge-graph service that answers sub-queries by callback.
+//!
+//! The one question that matters about a submission is whether Retriever may be working on it: only
+//! then is its callback worth waiting for. [`SubmissionOutcome`] has a variant per answer.
+
+mod client;
+mod outcome;
+mod request;
+mod retry;
+
+pub use client::{Retriever, SubmissionMetadata};
+pub use outcome::SubmissionOutcome;
+pub use request::SubQueryRequest;

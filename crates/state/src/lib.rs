@@ -1,1 +1,33 @@
-//! placeholder
+//! What Redis holds of a query, and every command that touches it.
+//!
+//! Each state change is one Lua script that looks at the present state first, so that a second run of
+//! it changes nothing: a command that timed out may still have run. Keys carry a hash tag of the
+//! query's partition, so one query's keys and its streams live in one slot.
+
+mod callbacks;
+mod connect;
+mod error;
+mod events;
+mod fan_out;
+mod ids;
+mod intake;
+mod keys;
+mod logs;
+mod payload;
+mod query;
+mod response;
+mod script;
+mod tasks;
+
+pub use callbacks::{CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback};
+pub use connect::{RedisSettings, Store};
+pub use error::StateError;
+pub use events::{Event, Events};
+pub use fan_out::{CallbackRecord, CallbackStatus, Closing, FanOut, Recorded, SubmissionRecord};
+pub use ids::{CallbackId, ConsumerName, EntryId, InvalidId, QueryId};
+pub use intake::{Delivery, NewQuery};
+pub use logs::StoredLog;
+pub use payload::{Encoding, Payload, PayloadError};
+pub use query::{Begun, JobState, Progress, QueryRecord, Standing};
+pub use response::{Conclusion, FinalResponse, StoredResponse};
+pub use tasks::{Delivered, StepEntry, TaskQueue};

@@ -1,0 +1,140 @@
+//! The HTTP side.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, HeaderName};
+use serde::Deserialize;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::outcome::{BODY_START_CHARS, SubmissionOutcome, causes};
+use crate::retry;
+
+/// Asks Retriever to compress the callback's body.
+const CALLBACK_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("callback-accept-encoding");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// An ACK is small; whatever else comes is not read to its end.
+const MAX_ACK_BYTES: usize = 64 * 1024;
+
+/// What goes with a submission beside its body.
+#[derive(Clone, Debug, Default)]
+pub struct SubmissionMetadata {
+    /// W3C trace context; empty without one.
+    pub traceparent: String,
+}
+
+/// The client of one Retriever. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Retriever {
+    http: reqwest::Client,
+    asyncquery: Url,
+}
+
+impl Retriever {
+    /// A client of the Retriever whose `/asyncquery` is at `asyncquery` (`KG_RETRIEVAL_URL`).
+    pub fn new(http: reqwest::Client, asyncquery: Url) -> Self {
+        Self { http, asyncquery }
+    }
+
+    /// Submits one sub-query and waits at most `ack_timeout` for the acknowledgement. A submission that
+    /// surely did not reach Retriever is sent again inside that time; one that may have is not.
+    pub async fn submit(
+        &self,
+        body: Bytes,
+        metadata: &SubmissionMetadata,
+        ack_timeout: Duration,
+    ) -> SubmissionOutcome {
+        let give_up = Instant::now() + ack_timeout;
+        let mut pauses = retry::pauses();
+        loop {
+            let left = give_up.saturating_duration_since(Instant::now());
+            let (reason, asked) = match self.submit_once(body.clone(), metadata, left).await {
+                Attempt::Ended(outcome) => return outcome,
+                Attempt::Again { reason, after } => (reason, after),
+            };
+            let pause = asked.or_else(|| pauses.next()).unwrap_or(ack_timeout);
+            let left = give_up.saturating_duration_since(Instant::now());
+            if pause >= left {
+                return SubmissionOutcome::NeverReached { reason };
+            }
+            tracing::debug!("Retriever not reached ({reason}), trying again in {} ms", pause.as_millis());
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn submit_once(&self, body: Bytes, metadata: &SubmissionMetadata, left: Duration) -> Attempt {
+        let mut request = self
+            .http
+            .post(self.asyncquery.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(CALLBACK_ACCEPT_ENCODING, "zstd")
+            .timeout(left)
+            .body(body);
+        if !metadata.traceparent.is_empty() {
+            request = request.header(TRACEPARENT, &metadata.traceparent);
+        }
+        match request.send().await {
+            // the only error that proves that nothing arrived
+            Err(error) if error.is_connect() => {
+                Attempt::Again { reason: format!("no connection to Retriever: {}", causes(error)), after: None }
+            }
+            Err(error) if error.is_timeout() => Attempt::Ended(SubmissionOutcome::InFlight {
+                reason: format!("no ACK within {:.1} s", left.as_secs_f64()),
+            }),
+            Err(error) => Attempt::Ended(SubmissionOutcome::InFlight {
+                reason: format!("the connection broke while waiting for the ACK: {}", causes(error)),
+            }),
+            Ok(response) => acknowledgement(response).await,
+        }
+    }
+}
+
+/// How one try ended.
+enum Attempt {
+    Ended(SubmissionOutcome),
+    /// Nothing arrived, or the server is too busy.
+    Again {
+        reason: String,
+        after: Option<Duration>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Acknowledgement {
+    #[serde(default)]
+    job_id: Option<String>,
+}
+
+/// The status decides; a broken body only costs the job id.
+async fn acknowledgement(response: reqwest::Response) -> Attempt {
+    let status = response.status();
+    if retry::is_busy(status) {
+        let after = retry::retry_after(response.headers(), SystemTime::now());
+        return Attempt::Again { reason: format!("Retriever answered {}", status.as_u16()), after };
+    }
+    let body = body_start(response).await;
+    Attempt::Ended(if matches!(status, StatusCode::OK | StatusCode::ACCEPTED) {
+        let job_id = serde_json::from_slice::<Acknowledgement>(&body).ok().and_then(|ack| ack.job_id);
+        SubmissionOutcome::Accepted { job_id }
+    } else {
+        let body_start = String::from_utf8_lossy(&body).chars().take(BODY_START_CHARS).collect();
+        SubmissionOutcome::Rejected { status: status.as_u16(), body_start }
+    })
+}
+
+async fn body_start(response: reqwest::Response) -> Vec<u8> {
+    let mut start = Vec::new();
+    let mut stream = response.bytes_stream();
+    while let Some(Ok(bytes)) = stream.next().await {
+        let room = MAX_ACK_BYTES - start.len();
+        start.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if start.len() == MAX_ACK_BYTES {
+            break;
+        }
+    }
+    start
+}

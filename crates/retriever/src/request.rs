@@ -1,0 +1,90 @@
+//! What one sub-query looks like on the wire.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use trapi::{LogLevel, Members, QueryGraph};
+
+/// A sub-query as it is posted to Retriever: never with the client's workflow.
+#[derive(Debug)]
+pub struct SubQueryRequest<'a> {
+    /// What is asked.
+    pub query_graph: &'a QueryGraph,
+    /// The client's parameters; `timeout` and, where it is missing, `tiers` are put in.
+    pub parameters: &'a Members,
+    /// Retriever's time limit in seconds.
+    pub timeout_seconds: f64,
+    /// The data tier asked for when the client names none.
+    pub default_tier: u32,
+    /// Who asks.
+    pub submitter: &'a str,
+    /// The least severe log entries wanted.
+    pub log_level: Option<LogLevel>,
+    /// Whether cached answers are to be passed by, where the client says so.
+    pub bypass_cache: Option<&'a RawValue>,
+    /// Where the answer goes.
+    pub callback: &'a str,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    message: Message<'a>,
+    parameters: IndexMap<&'a str, Parameter<'a>>,
+    submitter: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_level: Option<LogLevel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bypass_cache: Option<&'a RawValue>,
+    callback: &'a str,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    query_graph: &'a QueryGraph,
+}
+
+/// A client's own parameter as it came, or one of ours.
+enum Parameter<'a> {
+    Client(&'a RawValue),
+    Timeout(f64),
+    Tiers([u32; 1]),
+}
+
+impl Serialize for Parameter<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Client(raw) => raw.serialize(serializer),
+            Self::Timeout(seconds) if seconds.fract() == 0.0 => {
+                // whole seconds are written as the integer that they are
+                #[expect(clippy::cast_possible_truncation, reason = "a timeout is at most a day")]
+                serializer.serialize_i64(*seconds as i64)
+            }
+            Self::Timeout(seconds) => serializer.serialize_f64(*seconds),
+            Self::Tiers(tiers) => tiers.serialize(serializer),
+        }
+    }
+}
+
+impl SubQueryRequest<'_> {
+    /// The JSON text.
+    ///
+    /// # Errors
+    /// A [`serde_json::Error`] when the query graph cannot be written.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut parameters: IndexMap<&str, Parameter<'_>> =
+            self.parameters.iter().map(|(name, raw)| (name.as_str(), Parameter::Client(raw))).collect();
+        parameters.insert("timeout", Parameter::Timeout(self.timeout_seconds));
+        let no_tiers = self.parameters.get("tiers").is_none_or(|raw| raw.get() == "null");
+        if no_tiers {
+            parameters.insert("tiers", Parameter::Tiers([self.default_tier]));
+        }
+        serde_json::to_vec(&Body {
+            message: Message { query_graph: self.query_graph },
+            parameters,
+            submitter: self.submitter,
+            log_level: self.log_level,
+            bypass_cache: self.bypass_cache,
+            callback: self.callback,
+        })
+    }
+}

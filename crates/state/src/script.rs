@@ -1,0 +1,57 @@
+//! The Lua scripts, each with the shared prelude in front of it.
+
+use std::sync::LazyLock;
+
+use redis::Script;
+
+/// Every state change there is.
+pub(crate) struct Scripts {
+    pub(crate) accept_query: Script,
+    pub(crate) begin_step: Script,
+    pub(crate) register_fan_out: Script,
+    pub(crate) record_submission: Script,
+    pub(crate) find_callback: Script,
+    pub(crate) take_callback: Script,
+    pub(crate) close_lookup: Script,
+    pub(crate) store_response: Script,
+    pub(crate) conclude_query: Script,
+    pub(crate) cancel_query: Script,
+    pub(crate) hand_back: Script,
+    pub(crate) renew_leases: Script,
+    pub(crate) settle_entry: Script,
+    pub(crate) leave_group: Script,
+}
+
+macro_rules! script {
+    ($file:literal) => {
+        Script::new(concat!(
+            include_str!("scripts/prelude.lua"),
+            "\n",
+            include_str!(concat!("scripts/", $file))
+        ))
+    };
+}
+
+static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    accept_query: script!("accept_query.lua"),
+    begin_step: script!("begin_step.lua"),
+    register_fan_out: script!("register_fan_out.lua"),
+    record_submission: script!("record_submission.lua"),
+    find_callback: script!("find_callback.lua"),
+    take_callback: script!("take_callback.lua"),
+    close_lookup: script!("close_lookup.lua"),
+    store_response: script!("store_response.lua"),
+    conclude_query: script!("conclude_query.lua"),
+    cancel_query: script!("cancel_query.lua"),
+    hand_back: script!("hand_back.lua"),
+    renew_leases: script!("renew_leases.lua"),
+    settle_entry: script!("settle_entry.lua"),
+    leave_group: script!("leave_group.lua"),
+});
+
+impl Scripts {
+    /// The scripts, hashed once per process.
+    pub(crate) fn shared() -> &'static Self {
+        &SCRIPTS
+    }
+}

@@ -1,0 +1,39 @@
+#!lua
+-- Shared by every script, put in front of it when it is loaded.
+-- The first line makes Redis refuse the whole script when memory is full, before any of it has run.
+
+-- Takes a finished entry off its stream. Streams are never trimmed: what is done is deleted.
+local function settle(stream, group, entry)
+  if entry ~= '' then
+    redis.call('XACK', stream, group, entry)
+    redis.call('XDEL', stream, entry)
+  end
+end
+
+-- Puts the next step of a query on its stream.
+local function enqueue(stream, query, step, traceparent)
+  redis.call('XADD', stream, '*', 'query', query, 'step', step, 'traceparent', traceparent)
+end
+
+-- Appends ARGV[first..] to the log list and keeps the newest `cap` of them.
+local function append_logs(key, expires_ms, cap, first)
+  if #ARGV < first then return end
+  redis.call('RPUSH', key, unpack(ARGV, first))
+  redis.call('LTRIM', key, -tonumber(cap), -1)
+  redis.call('PEXPIREAT', key, expires_ms)
+end
+
+local function is_over(state)
+  return state == 'completed' or state == 'failed' or state == 'cancelled'
+end
+
+-- Whether `owner` may change the query at `step`: 'ok', or why not.
+-- 'missing': expired; 'over': it has ended; 'past': the step was already done; 'lost': another worker has it.
+local function standing(query, step, owner)
+  local held = redis.call('HMGET', query, 'state', 'step', 'owner')
+  if not held[1] then return 'missing' end
+  if is_over(held[1]) then return 'over' end
+  if held[2] ~= step then return 'past' end
+  if held[3] ~= owner then return 'lost' end
+  return 'ok'
+end

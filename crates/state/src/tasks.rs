@@ -1,0 +1,274 @@
+//! Steps of queries as entries of streams, leased by the worker that handles them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::streams::{
+    StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
+};
+use redis::{AsyncCommands, ErrorKind, RedisError};
+
+use crate::connect::Store;
+use crate::error::{Action, StateError};
+use crate::ids::{ConsumerName, EntryId, QueryId};
+use crate::keys;
+use crate::query::Standing;
+
+/// One step of one query, as it stands on its stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepEntry {
+    /// Its id on the stream.
+    pub id: EntryId,
+    /// The operation, which names the stream.
+    pub operation: String,
+    /// The query.
+    pub query: QueryId,
+    /// The step of the query's plan.
+    pub step: usize,
+    /// W3C trace context of the query; empty without one.
+    pub traceparent: String,
+}
+
+/// An entry as it was handed to this worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The entry.
+    pub entry: StepEntry,
+    /// How often it has been handed out, this time included.
+    pub deliveries: u32,
+}
+
+/// The stream of one operation in one partition, as one consumer sees it.
+pub struct TaskQueue {
+    store: Store,
+    operation: String,
+    partition: u16,
+    stream: String,
+    consumer: ConsumerName,
+    reader: Option<MultiplexedConnection>,
+}
+
+impl TaskQueue {
+    /// The queue of `operation` in `partition` for `consumer`. Nothing is asked of Redis yet.
+    pub fn new(store: &Store, operation: &str, partition: u16, consumer: &ConsumerName) -> Self {
+        Self {
+            store: store.clone(),
+            operation: operation.to_owned(),
+            partition,
+            stream: keys::stream(partition, operation),
+            consumer: consumer.clone(),
+            reader: None,
+        }
+    }
+
+    /// Waits up to `block` for at most `count` new entries; none is a normal answer. When this future is
+    /// dropped the reader is too, so that nothing is handed to a read that nobody awaits.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked; the next call connects anew.
+    pub async fn read(&mut self, count: usize, block: Duration) -> Result<Vec<Delivered>, StateError> {
+        // taken out while in use: a dropped or failed read takes its connection with it
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => {
+                let mut reader = self.store.blocking_connection().await?;
+                create_group(&mut reader, &self.stream).await?;
+                reader
+            }
+        };
+        let block_ms = usize::try_from(block.as_millis()).unwrap_or(usize::MAX).max(1);
+        let options = StreamReadOptions::default()
+            .group(keys::GROUP, self.consumer.as_str())
+            .count(count.max(1))
+            .block(block_ms);
+        // the server answers when the block ends; one that is silent for longer is gone
+        let (streams, after) = ([&self.stream], [">"]);
+        let read = reader.xread_options(&streams, &after, &options);
+        let reply: Option<StreamReadReply> =
+            match tokio::time::timeout(block + Duration::from_secs(5), read).await {
+                Ok(reply) => reply.action("hand out entries")?,
+                Err(_) => {
+                    let silent = std::io::Error::from(std::io::ErrorKind::TimedOut);
+                    return Err(RedisError::from(silent)).action("hand out entries");
+                }
+            };
+        self.reader = Some(reader);
+        let entries = reply.into_iter().flat_map(|reply| reply.keys).flat_map(|key| key.ids);
+        let mut delivered = Vec::new();
+        for stream_id in entries {
+            if let Some(entry) = self.understand(&stream_id).await? {
+                delivered.push(Delivered { entry, deliveries: 1 });
+            }
+        }
+        Ok(delivered)
+    }
+
+    /// Renews the leases on `held` and returns those that were lost to another consumer.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked; then nothing is known.
+    pub async fn renew(&self, held: &[EntryId]) -> Result<Vec<EntryId>, StateError> {
+        const AT_ONCE: usize = 500;
+        let mut lost = Vec::new();
+        for some in held.chunks(AT_ONCE) {
+            let ids: Vec<&str> = some.iter().map(|id| id.0.as_str()).collect();
+            let gone: Vec<String> = self
+                .store
+                .scripts
+                .renew_leases
+                .key(&self.stream)
+                .arg(keys::GROUP)
+                .arg(self.consumer.as_str())
+                .arg(ids)
+                .invoke_async(&mut self.store.small.clone())
+                .await
+                .action("renew leases")?;
+            lost.extend(gone.into_iter().map(EntryId));
+        }
+        Ok(lost)
+    }
+
+    /// Takes over at most `count` entries that nobody has renewed for `lease`.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn claim(&self, lease: Duration, count: usize) -> Result<Vec<Delivered>, StateError> {
+        let mut connection = self.store.small.clone();
+        let min_idle_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        let reply: Result<StreamAutoClaimReply, RedisError> = redis::cmd("XAUTOCLAIM")
+            .arg(&self.stream)
+            .arg(keys::GROUP)
+            .arg(self.consumer.as_str())
+            .arg(min_idle_ms)
+            .arg("0-0")
+            .arg("COUNT")
+            .arg(count.max(1))
+            .query_async(&mut connection)
+            .await;
+        let reply = match reply {
+            Err(error) if error.code() == Some("NOGROUP") => return Ok(Vec::new()),
+            other => other.action("claim entries")?,
+        };
+        let mut delivered = Vec::new();
+        for stream_id in &reply.claimed {
+            let Some(entry) = self.understand(stream_id).await? else { continue };
+            let deliveries = self.deliveries(&mut connection, &entry.id).await?;
+            delivered.push(Delivered { entry, deliveries });
+        }
+        Ok(delivered)
+    }
+
+    /// XAUTOCLAIM does not tell the counter, so it is read afterwards.
+    async fn deliveries(
+        &self,
+        connection: &mut redis::aio::ConnectionManager,
+        entry: &EntryId,
+    ) -> Result<u32, StateError> {
+        let pending: StreamPendingCountReply = connection
+            .xpending_count(&self.stream, keys::GROUP, &entry.0, &entry.0, 1)
+            .await
+            .action("count deliveries")?;
+        Ok(pending.ids.first().map_or(1, |id| u32::try_from(id.times_delivered).unwrap_or(u32::MAX)))
+    }
+
+    /// Removes this consumer, unless it still holds entries that another must be able to claim.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn leave(&mut self) -> Result<(), StateError> {
+        self.reader = None;
+        let left: Result<String, RedisError> = self
+            .store
+            .scripts
+            .leave_group
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(self.consumer.as_str())
+            .invoke_async(&mut self.store.small.clone())
+            .await;
+        left.map(|_| ()).action("remove the consumer")
+    }
+
+    /// Reads an entry's fields. One that cannot be read is no query's and can help nobody: it is logged
+    /// and taken off the stream.
+    async fn understand(&self, stream_id: &StreamId) -> Result<Option<StepEntry>, StateError> {
+        let id = EntryId(stream_id.id.clone());
+        if let Some(entry) = self.parse(&id, &stream_id.map) {
+            return Ok(Some(entry));
+        }
+        tracing::error!(entry = %id, stream = self.stream, "entry {id} is unreadable and was dropped");
+        self.store.settle(&self.operation, self.partition, &id).await?;
+        Ok(None)
+    }
+
+    fn parse(&self, id: &EntryId, fields: &HashMap<String, redis::Value>) -> Option<StepEntry> {
+        let word = |name: &str| redis::from_redis_value::<String>(fields.get(name)?.clone()).ok();
+        Some(StepEntry {
+            id: id.clone(),
+            operation: self.operation.clone(),
+            query: word("query")?.parse().ok()?,
+            step: word("step")?.parse().ok()?,
+            traceparent: word("traceparent").unwrap_or_default(),
+        })
+    }
+}
+
+/// The group begins at 0, so that entries added before the first worker came are handed out too.
+async fn create_group(connection: &mut MultiplexedConnection, stream: &str) -> Result<(), StateError> {
+    let created: Result<(), RedisError> = connection.xgroup_create_mkstream(stream, keys::GROUP, "0").await;
+    match created {
+        Err(error) if is_busy_group(&error) => Ok(()),
+        other => other.action("create the consumer group"),
+    }
+}
+
+fn is_busy_group(error: &RedisError) -> bool {
+    matches!(error.kind(), ErrorKind::Extension) && error.code() == Some("BUSYGROUP")
+}
+
+impl Store {
+    /// Takes an entry off its stream whose query needs nothing more.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn settle(&self, operation: &str, partition: u16, entry: &EntryId) -> Result<(), StateError> {
+        self.scripts
+            .settle_entry
+            .key(keys::stream(partition, operation))
+            .arg(keys::GROUP)
+            .arg(&entry.0)
+            .invoke_async::<()>(&mut self.small.clone())
+            .await
+            .action("settle an entry")
+    }
+
+    /// Gives an entry back so that another worker takes it at once.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn hand_back(
+        &self,
+        entry: &StepEntry,
+        owner: &ConsumerName,
+    ) -> Result<Result<(), Standing>, StateError> {
+        let answer: String = self
+            .scripts
+            .hand_back
+            .key(keys::query(entry.query))
+            .key(keys::stream(entry.query.partition(), &entry.operation))
+            .arg(entry.step)
+            .arg(owner.as_str())
+            .arg(&entry.id.0)
+            .arg(keys::GROUP)
+            .arg(entry.query.to_string())
+            .arg(&entry.traceparent)
+            .invoke_async(&mut self.small.clone())
+            .await
+            .action("hand the entry back")?;
+        match Standing::parse(&answer) {
+            Some(standing) => Ok(Err(standing)),
+            None => Ok(Ok(())),
+        }
+    }
+}
