@@ -1,0 +1,37 @@
+//! From a client's question to the questions that Retriever is asked.
+//!
+//! The client's own graph always comes first, as a lookup; rules or templates follow, each a graph whose
+//! answers suggest the edge that the client wants inferred.
+
+mod aragorn;
+mod bte;
+mod pathfinder;
+mod template;
+
+use trapi::QueryGraph;
+
+pub use aragorn::AragornRules;
+pub use bte::BteTemplates;
+pub use pathfinder::{pathfinder, pathfinder_parameters};
+pub use template::{RuleError, RuleProblem};
+
+/// Label of the sub-query that asks the client's own graph.
+pub const DIRECT: &str = "direct";
+
+/// One question to Retriever.
+#[derive(Clone, Debug)]
+pub struct SubQuery {
+    /// [`DIRECT`], or the name of the rule or template.
+    pub label: String,
+    /// What is asked.
+    pub query_graph: QueryGraph,
+}
+
+/// The client's graph as a plain lookup: the graph without knowledge types.
+pub fn lookup(graph: &QueryGraph) -> SubQuery {
+    let mut query_graph = graph.clone();
+    for edge in query_graph.edges.values_mut() {
+        edge.knowledge_type = None;
+    }
+    SubQuery { label: DIRECT.to_owned(), query_graph }
+}

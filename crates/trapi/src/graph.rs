@@ -1,0 +1,281 @@
+//! The query graph: what a query asks for, with everything unknown kept.
+
+use std::str::FromStr;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::json::{Object, Path, document};
+use crate::{Invalid, Members};
+
+/// A TRAPI query graph. Absent and null members stay absent when written.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QueryGraph {
+    /// Query nodes by key, in the order that came.
+    pub nodes: IndexMap<String, QNode>,
+    /// Query edges by key; empty in a path query.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub edges: IndexMap<String, QEdge>,
+    /// Query paths by key; empty in all other queries.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub paths: IndexMap<String, QPath>,
+    /// Other members.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// A query node.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QNode {
+    /// CURIEs, any of which may be bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<String>>,
+    /// Biolink categories, any of which may be bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<String>>,
+    /// Other members: set interpretation, member ids, constraints.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// A query edge.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QEdge {
+    /// Key of the subject node.
+    pub subject: String,
+    /// Key of the object node.
+    pub object: String,
+    /// Biolink predicates, any of which may be bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicates: Option<Vec<String>>,
+    /// `lookup` or `inferred`; absent means lookup.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knowledge_type: Option<String>,
+    /// Sets of qualifiers, any of which an edge may satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qualifier_constraints: Option<Vec<QualifierConstraint>>,
+    /// Other members: attribute constraints.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// One set of qualifiers, all of which an edge must have.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QualifierConstraint {
+    /// The qualifiers.
+    pub qualifier_set: Vec<Qualifier>,
+    /// Other members.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// A qualifier of an edge, e.g. `biolink:object_aspect_qualifier` = `activity`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Qualifier {
+    /// What is qualified.
+    pub qualifier_type_id: String,
+    /// How.
+    pub qualifier_value: String,
+    /// Other members.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// A query path: any way from one pinned node to another.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QPath {
+    /// Key of the node where it starts.
+    pub subject: String,
+    /// Key of the node where it ends.
+    pub object: String,
+    /// Biolink predicates of its edges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicates: Option<Vec<String>>,
+    /// What it must pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Vec<PathConstraint>>,
+    /// Other members.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+/// What a path must pass.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PathConstraint {
+    /// Categories, one of which a node between the ends must have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intermediate_categories: Option<Vec<String>>,
+    /// Other members.
+    #[serde(flatten)]
+    pub extra: Members,
+}
+
+impl QNode {
+    /// Whether ids are given; an empty list pins nothing.
+    pub fn is_pinned(&self) -> bool {
+        self.ids.as_ref().is_some_and(|ids| !ids.is_empty())
+    }
+
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            ids: object.take_strings("ids", path)?,
+            categories: object.take_strings("categories", path)?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl QEdge {
+    /// Whether the edge asks for inferred knowledge.
+    pub fn is_inferred(&self) -> bool {
+        self.knowledge_type.as_deref() == Some("inferred")
+    }
+
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            subject: object.require_string("subject", path)?,
+            object: object.require_string("object", path)?,
+            predicates: object.take_strings("predicates", path)?,
+            knowledge_type: object.take_string("knowledge_type", path)?,
+            qualifier_constraints: object.take_list(
+                "qualifier_constraints",
+                path,
+                QualifierConstraint::read,
+            )?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl QualifierConstraint {
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            qualifier_set: object.take_list("qualifier_set", path, Qualifier::read)?.unwrap_or_default(),
+            extra: object.rest(),
+        })
+    }
+}
+
+impl Qualifier {
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            qualifier_type_id: object.require_string("qualifier_type_id", path)?,
+            qualifier_value: object.require_string("qualifier_value", path)?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl QPath {
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            subject: object.require_string("subject", path)?,
+            object: object.require_string("object", path)?,
+            predicates: object.take_strings("predicates", path)?,
+            constraints: object.take_list("constraints", path, PathConstraint::read)?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl PathConstraint {
+    fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            intermediate_categories: object.take_strings("intermediate_categories", path)?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl QueryGraph {
+    /// Reads a query graph by itself; paths in errors begin at `message.query_graph`.
+    ///
+    /// # Errors
+    /// When the text is no JSON object or a known member has another type than TRAPI's.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let message = Path::Key(&Path::Root, "message");
+        let path = Path::Key(&message, "query_graph");
+        Self::read(document(text, &path)?, &path)
+    }
+
+    pub(crate) fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let mut object = Object::read(raw, path)?;
+        Ok(Self {
+            nodes: object.take_named("nodes", path, QNode::read)?,
+            edges: object.take_named("edges", path, QEdge::read)?,
+            paths: object.take_named("paths", path, QPath::read)?,
+            extra: object.rest(),
+        })
+    }
+}
+
+impl FromStr for QueryGraph {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::parse(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for QueryGraph {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(raw.get()).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_survives_as_it_was_spelled() {
+        let text = r#"{"nodes":{"a":{"ids":["X:1"],"is_set":false,"x":1e-300}},"edges":{"e":{"subject":"a","object":"a","attribute_constraints":[{"value":12345678901234567890}]}},"y":[null]}"#;
+        assert_eq!(serde_json::to_string(&QueryGraph::parse(text).unwrap()).unwrap(), text);
+    }
+
+    #[test]
+    fn null_is_absent_and_empty_is_kept() {
+        let text = r#"{"nodes":{"a":{"ids":null,"categories":[]}},"edges":{"e":{"subject":"a","object":"a","knowledge_type":null,"qualifier_constraints":[]}},"paths":null}"#;
+        let graph = QueryGraph::parse(text).unwrap();
+        assert_eq!(
+            serde_json::to_string(&graph).unwrap(),
+            r#"{"nodes":{"a":{"categories":[]}},"edges":{"e":{"subject":"a","object":"a","qualifier_constraints":[]}}}"#
+        );
+    }
+
+    #[test]
+    fn an_error_names_the_place() {
+        let at = |text: &str| QueryGraph::parse(text).unwrap_err().to_string();
+        assert_eq!(at("[]"), "message.query_graph: must be an object, not a list");
+        assert_eq!(
+            at(r#"{"nodes":{"a":7}}"#),
+            "message.query_graph.nodes.a: must be an object, not a number"
+        );
+        assert_eq!(
+            at(r#"{"edges":{"e0":{"object":"a"}}}"#),
+            "message.query_graph.edges.e0.subject: is missing"
+        );
+        assert_eq!(
+            at(r#"{"nodes":{"a":{"ids":["X:1",{}]}}}"#),
+            "message.query_graph.nodes.a.ids[1]: must be a string, not an object"
+        );
+        assert_eq!(
+            at(
+                r#"{"edges":{"e":{"subject":"a","object":"b","qualifier_constraints":[{"qualifier_set":[{"qualifier_type_id":"q"}]}]}}}"#
+            ),
+            "message.query_graph.edges.e.qualifier_constraints[0].qualifier_set[0].qualifier_value: is missing"
+        );
+        assert_eq!(
+            at(r#"{"nodes":{"a":{"ids":["\ud800"]}}}"#),
+            "message.query_graph.nodes.a.ids[0]: holds text that is not Unicode"
+        );
+    }
+}

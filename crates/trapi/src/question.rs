@@ -1,0 +1,270 @@
+//! Which of the three kinds of question a query graph asks, or why it asks none we answer.
+
+use crate::json::Path;
+use crate::{Invalid, Problem, QEdge, QPath, QueryGraph};
+
+/// What a query graph asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Edges of any shape, looked up as they are.
+    Lookup,
+    /// One edge to be inferred, with one end pinned.
+    Inferred(Inferred),
+    /// Paths between two pinned nodes.
+    Pathfinder(Pathfinder),
+}
+
+/// The one inferred edge of a query graph and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// Key of the inferred edge.
+    pub edge: String,
+    /// Key of its end that has ids.
+    pub pinned: String,
+    /// Key of its other end, which the answers bind.
+    pub answer: String,
+}
+
+/// The one path of a query graph and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pathfinder {
+    /// Key of the path.
+    pub path: String,
+    /// Key of the node where it starts.
+    pub subject: String,
+    /// Key of the node where it ends.
+    pub object: String,
+}
+
+impl QueryGraph {
+    /// Tells what the graph asks.
+    ///
+    /// # Errors
+    /// When an edge or path names a node that is not there, or the graph asks what is not supported:
+    /// inferred beside looked-up edges, several inferred edges or paths, an inferred edge whose ends
+    /// are both or neither pinned, paths beside edges.
+    pub fn examine(&self) -> Result<Question, Invalid> {
+        if self.nodes.is_empty() {
+            return Err(at(&["nodes"], Problem::Empty));
+        }
+        self.check_edges()?;
+        match (self.paths.first(), self.edges.is_empty()) {
+            (Some(_), false) => Err(at(&["paths"], Problem::PathsBesideEdges)),
+            (Some((key, path)), true) => self.examine_path(key, path),
+            (None, true) => Err(at(&["edges"], Problem::Empty)),
+            (None, false) => self.examine_edges(),
+        }
+    }
+
+    fn check_edges(&self) -> Result<(), Invalid> {
+        for (key, edge) in &self.edges {
+            self.check_end(&["edges", key, "subject"], &edge.subject)?;
+            self.check_end(&["edges", key, "object"], &edge.object)?;
+            if !matches!(edge.knowledge_type.as_deref(), None | Some("lookup" | "inferred")) {
+                return Err(at(
+                    &["edges", key, "knowledge_type"],
+                    Problem::NotOneOf("`lookup` or `inferred`"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_end(&self, steps: &[&str], node: &str) -> Result<(), Invalid> {
+        if self.nodes.contains_key(node) { Ok(()) } else { Err(at(steps, Problem::UnknownNode)) }
+    }
+
+    fn examine_edges(&self) -> Result<Question, Invalid> {
+        let mut inferred = self.edges.iter().filter(|(_, edge)| edge.is_inferred());
+        let Some((key, edge)) = inferred.next() else { return Ok(Question::Lookup) };
+        if let Some((other, _)) = self.edges.iter().find(|(_, edge)| !edge.is_inferred()) {
+            return Err(at(&["edges", other, "knowledge_type"], Problem::Mixed));
+        }
+        if let Some((second, _)) = inferred.next() {
+            return Err(at(&["edges", second, "knowledge_type"], Problem::SeveralInferred));
+        }
+        self.examine_inferred(key, edge)
+    }
+
+    fn examine_inferred(&self, key: &str, edge: &QEdge) -> Result<Question, Invalid> {
+        let (pinned, answer) = match (self.pins(&edge.subject), self.pins(&edge.object)) {
+            (true, false) => (&edge.subject, &edge.object),
+            (false, true) => (&edge.object, &edge.subject),
+            (true, true) => return Err(at(&["edges", key], Problem::BothPinned)),
+            (false, false) => return Err(at(&["edges", key], Problem::NonePinned)),
+        };
+        Ok(Question::Inferred(Inferred {
+            edge: key.to_owned(),
+            pinned: pinned.clone(),
+            answer: answer.clone(),
+        }))
+    }
+
+    fn examine_path(&self, key: &str, path: &QPath) -> Result<Question, Invalid> {
+        if let Some((second, _)) = self.paths.get_index(1) {
+            return Err(at(&["paths", second], Problem::SeveralPaths));
+        }
+        for (end, node) in [("subject", &path.subject), ("object", &path.object)] {
+            self.check_end(&["paths", key, end], node)?;
+            if !self.pins(node) {
+                return Err(at(&["nodes", node, "ids"], Problem::EndNotPinned));
+            }
+        }
+        if path.subject == path.object {
+            return Err(at(&["paths", key, "object"], Problem::SameEnds));
+        }
+        Ok(Question::Pathfinder(Pathfinder {
+            path: key.to_owned(),
+            subject: path.subject.clone(),
+            object: path.object.clone(),
+        }))
+    }
+
+    fn pins(&self, node: &str) -> bool {
+        self.nodes.get(node).is_some_and(crate::QNode::is_pinned)
+    }
+}
+
+/// An error below `message.query_graph`.
+fn at(steps: &[&str], problem: Problem) -> Invalid {
+    fn down(path: &Path<'_>, steps: &[&str], problem: Problem) -> Invalid {
+        match steps {
+            [] => path.error(problem),
+            [step, rest @ ..] => down(&Path::Key(path, step), rest, problem),
+        }
+    }
+    down(&Path::Root, &[&["message", "query_graph"], steps].concat(), problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examine(text: &str) -> Result<Question, Invalid> {
+        QueryGraph::parse(text).unwrap().examine()
+    }
+
+    fn refused(text: &str) -> (String, Problem) {
+        let invalid = examine(text).unwrap_err();
+        (invalid.path, invalid.problem)
+    }
+
+    fn one_hop(a: &str, b: &str) -> String {
+        format!(
+            r#"{{"nodes":{{"a":{a},"b":{b}}},"edges":{{"e":{{"subject":"a","object":"b","knowledge_type":"inferred"}}}}}}"#
+        )
+    }
+
+    fn inferred(pinned: &str, answer: &str) -> Question {
+        Question::Inferred(Inferred { edge: "e".into(), pinned: pinned.into(), answer: answer.into() })
+    }
+
+    #[test]
+    fn an_inferred_edge_has_one_end_pinned() {
+        assert_eq!(examine(&one_hop(r#"{"ids":["X:1"]}"#, "{}")).unwrap(), inferred("a", "b"));
+        assert_eq!(examine(&one_hop(r#"{"ids":[]}"#, r#"{"ids":["X:1"]}"#)).unwrap(), inferred("b", "a"));
+        assert_eq!(examine(&one_hop(r#"{"ids":null}"#, r#"{"ids":["X:1"]}"#)).unwrap(), inferred("b", "a"));
+        assert_eq!(
+            refused(&one_hop(r#"{"ids":["X:1"]}"#, r#"{"ids":["X:1"]}"#)),
+            ("message.query_graph.edges.e".into(), Problem::BothPinned)
+        );
+        assert_eq!(
+            refused(&one_hop("{}", r#"{"ids":[]}"#)),
+            ("message.query_graph.edges.e".into(), Problem::NonePinned)
+        );
+    }
+
+    #[test]
+    fn the_ends_are_those_of_the_edge_not_other_nodes() {
+        let text = r#"{"nodes":{"a":{"ids":["X:1"]},"b":{},"c":{"ids":["X:2"]},"d":{}},"edges":{"e":{"subject":"a","object":"b","knowledge_type":"inferred"}}}"#;
+        assert_eq!(examine(text).unwrap(), inferred("a", "b"));
+    }
+
+    #[test]
+    fn inferred_edges_come_alone() {
+        let edges = |second: &str| {
+            format!(
+                r#"{{"nodes":{{"a":{{"ids":["X:1"]}},"b":{{}}}},"edges":{{"e":{{"subject":"a","object":"b","knowledge_type":"inferred"}},"f":{{"subject":"a","object":"b"{second}}}}}}}"#
+            )
+        };
+        assert_eq!(
+            refused(&edges("")),
+            ("message.query_graph.edges.f.knowledge_type".into(), Problem::Mixed)
+        );
+        assert_eq!(
+            refused(&edges(r#","knowledge_type":"inferred""#)),
+            ("message.query_graph.edges.f.knowledge_type".into(), Problem::SeveralInferred)
+        );
+        assert!(matches!(
+            refused(&edges(r#","knowledge_type":"guessed""#)),
+            (path, Problem::NotOneOf(_)) if path == "message.query_graph.edges.f.knowledge_type"
+        ));
+    }
+
+    #[test]
+    fn a_lookup_has_any_shape() {
+        let text = r#"{"nodes":{"a":{},"b":{},"c":{}},"edges":{"e":{"subject":"a","object":"b"},"f":{"subject":"b","object":"c","knowledge_type":"lookup"},"g":{"subject":"c","object":"a"}}}"#;
+        assert_eq!(examine(text).unwrap(), Question::Lookup);
+    }
+
+    #[test]
+    fn edges_end_at_nodes_that_are_there() {
+        let text = r#"{"nodes":{"a":{}},"edges":{"e0":{"subject":"a","object":"z"}}}"#;
+        let invalid = examine(text).unwrap_err();
+        assert_eq!(
+            invalid.to_string(),
+            "message.query_graph.edges.e0.object: names no node of the query graph"
+        );
+    }
+
+    #[test]
+    fn something_is_asked() {
+        assert_eq!(refused("{}"), ("message.query_graph.nodes".into(), Problem::Empty));
+        assert_eq!(refused(r#"{"nodes":{"a":{}}}"#), ("message.query_graph.edges".into(), Problem::Empty));
+        assert_eq!(
+            refused(r#"{"nodes":{"a":{}},"edges":{},"paths":{}}"#),
+            ("message.query_graph.edges".into(), Problem::Empty)
+        );
+    }
+
+    fn path_query(paths: &str, rest: &str) -> String {
+        format!(
+            r#"{{"nodes":{{"a":{{"ids":["X:1"]}},"b":{{"ids":["X:2"]}},"c":{{}}}},"paths":{{{paths}}}{rest}}}"#
+        )
+    }
+
+    #[test]
+    fn a_path_runs_between_two_pinned_nodes() {
+        let path = r#""p":{"subject":"b","object":"a"}"#;
+        let expected =
+            Question::Pathfinder(Pathfinder { path: "p".into(), subject: "b".into(), object: "a".into() });
+        assert_eq!(examine(&path_query(path, "")).unwrap(), expected);
+        assert_eq!(examine(&path_query(path, r#","edges":{}"#)).unwrap(), expected);
+        assert_eq!(
+            refused(&path_query(r#""p":{"subject":"b","object":"c"}"#, "")),
+            ("message.query_graph.nodes.c.ids".into(), Problem::EndNotPinned)
+        );
+        assert_eq!(
+            refused(&path_query(r#""p":{"subject":"b","object":"z"}"#, "")),
+            ("message.query_graph.paths.p.object".into(), Problem::UnknownNode)
+        );
+        assert_eq!(
+            refused(&path_query(r#""p":{"subject":"b","object":"b"}"#, "")),
+            ("message.query_graph.paths.p.object".into(), Problem::SameEnds)
+        );
+    }
+
+    #[test]
+    fn a_path_comes_alone() {
+        let two = r#""p":{"subject":"b","object":"a"},"q":{"subject":"a","object":"b"}"#;
+        assert_eq!(
+            refused(&path_query(two, "")),
+            ("message.query_graph.paths.q".into(), Problem::SeveralPaths)
+        );
+        let edge = r#","edges":{"e":{"subject":"a","object":"b"}}"#;
+        assert_eq!(
+            refused(&path_query(r#""p":{"subject":"b","object":"a"}"#, edge)),
+            ("message.query_graph.paths".into(), Problem::PathsBesideEdges)
+        );
+    }
+}
