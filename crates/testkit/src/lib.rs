@@ -4,7 +4,7 @@
 //! Everything here talks over the loopback interface only, through real sockets and real processes, and every wait is
 //! for an event under a limit.
 
-//ANS
+pub mod answers;
 //ARS
 pub mod http;
 mod journal;
@@ -12,7 +12,7 @@ mod loopback;
 pub mod poll;
 pub mod ports;
 pub mod process;
-//Q
+pub mod queries;
 mod redis_server;
 //R
 //S
