@@ -1,1 +1,25 @@
-//! Doubles of Retriever and the ARS, a private redis-server, message generators: for tests and the developer binary.
+//! What tests and the developer binary share: doubles of Retriever and of the ARS, a private redis-server, the whole
+//! stack as processes, and the questions to ask it.
+//!
+//! Everything here talks over the loopback interface only, through real sockets and real processes, and every wait is
+//! for an event under a limit.
+
+pub mod answers;
+//ARS
+pub mod http;
+mod journal;
+mod loopback;
+pub mod poll;
+pub mod ports;
+pub mod process;
+pub mod queries;
+mod redis_server;
+//R
+//S
+
+//UA::ArsDouble;
+pub use journal::WaitError;
+pub use loopback::ServeError;
+pub use redis_server::{PrivateRedis, PrivateRedisBuilder, RedisError};
+//UR
+//US

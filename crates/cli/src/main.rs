@@ -1,0 +1,3 @@
+//! The developer binary.
+
+fn main() {}

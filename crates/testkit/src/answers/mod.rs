@@ -1,0 +1,186 @@
+//! Made-up but plausible TRAPI 1.6 answers to any edge-based query graph.
+//!
+//! Nothing here is random: the same query graph always gets the same message, and the same edge or node found by two
+//! sub-queries is the same to the last byte, as it is with a real knowledge graph. Names of well-known drugs, genes and
+//! diseases serve to make a demonstration readable; the statements about them are inventions.
+
+mod edges;
+mod entities;
+mod question;
+
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+use entities::{Entity, Family};
+pub use question::QuestionError;
+use question::{QNode, Question};
+
+/// The TRAPI version the answers follow.
+pub const SCHEMA_VERSION: &str = "1.6.0";
+/// The Biolink version the categories and predicates are from.
+pub const BIOLINK_VERSION: &str = "4.2.6";
+
+/// How much an answer holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSpec {
+    /// Number of results; a graph with every node pinned has one at most. Default 10.
+    pub results: usize,
+    /// Share of the results that every sub-query with the same answer category also has, from 0 to 1. Default 0.5.
+    pub overlap: f64,
+    /// Key of the query node that holds the answer; otherwise an unpinned node at the end of a path.
+    pub answer_node: Option<String>,
+}
+
+impl Default for AnswerSpec {
+    fn default() -> Self {
+        Self { results: 10, overlap: 0.5, answer_node: None }
+    }
+}
+
+/// A `message` that answers `query_graph`.
+///
+/// # Errors
+/// [`QuestionError`] when the graph has no nodes, no edges, or edges between nodes that are not there.
+pub fn message(query_graph: &Value, spec: &AnswerSpec) -> Result<Value, QuestionError> {
+    let question = Question::parse(query_graph)?;
+    let mut nodes = Map::new();
+    let mut edges = Map::new();
+    let results: Vec<Value> = bindings_of(&question, spec)
+        .iter()
+        .map(|bound| result(&question, bound, &mut nodes, &mut edges))
+        .collect();
+    Ok(json!({
+        "query_graph": query_graph,
+        "knowledge_graph": { "nodes": nodes, "edges": edges },
+        "results": results,
+        "auxiliary_graphs": {},
+    }))
+}
+
+/// A `message` that answers `query_graph` with nothing.
+pub fn empty_message(query_graph: &Value) -> Value {
+    json!({
+        "query_graph": query_graph,
+        "knowledge_graph": { "nodes": {}, "edges": {} },
+        "results": [],
+        "auxiliary_graphs": {},
+    })
+}
+
+/// Adds what a node or an edge of `knowledge_graph` lacks: names, categories, attributes and sources.
+pub fn rehydrate(knowledge_graph: &mut Value) {
+    if let Some(nodes) = knowledge_graph.get_mut("nodes").and_then(Value::as_object_mut) {
+        for (id, node) in nodes {
+            let full = entities::of_id(id, None).to_node();
+            fill(node, full);
+        }
+    }
+    if let Some(edges) = knowledge_graph.get_mut("edges").and_then(Value::as_object_mut) {
+        for edge in edges.values_mut() {
+            let text = |key: &str| edge.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let (_, full) = edges::edge(&text("subject"), &text("predicate"), &text("object"), &[], 0);
+            fill(edge, full);
+        }
+    }
+}
+
+/// Adds the members of `full` that `object` does not have.
+fn fill(object: &mut Value, full: Value) {
+    if let (Value::Object(object), Value::Object(full)) = (object, full) {
+        for (key, value) in full {
+            object.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// For each result, the entity bound to each query node.
+fn bindings_of(question: &Question, spec: &AnswerSpec) -> Vec<Vec<Entity>> {
+    let Some(answer) = question.answer_node(spec.answer_node.as_deref()) else {
+        let pinned = question.nodes.iter().map(|node| pinned_entity(node, 0)).collect();
+        return if spec.results == 0 { Vec::new() } else { vec![pinned] };
+    };
+    let picks = answer_indexes(spec, question.signature);
+    picks.iter().enumerate().map(|(i, &pick)| bind(question, answer, i, pick)).collect()
+}
+
+/// Which entities of the answer's family a sub-query finds: the first ones like every other, then its own stretch of a
+/// window that all share, so that some of these meet too.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "counts of results, far below 2^52"
+)]
+fn answer_indexes(spec: &AnswerSpec, signature: u64) -> Vec<usize> {
+    let shared = ((spec.results as f64) * spec.overlap.clamp(0.0, 1.0)).round() as usize;
+    let window = (4 * spec.results).max(40) - shared;
+    let start = (signature % window as u64) as usize;
+    let own = (0..spec.results - shared).map(|k| shared + (start + k) % window);
+    (0..shared).chain(own).collect()
+}
+
+fn bind(question: &Question, answer: usize, result: usize, pick: usize) -> Vec<Entity> {
+    let mut taken: HashSet<String> =
+        question.nodes.iter().flat_map(|node| node.ids.iter().cloned()).collect();
+    let family = Family::of(question.nodes[answer].category(), question.is_about_diabetes());
+    let chosen = free(&family, pick, &mut taken);
+    let entities = question.nodes.iter().enumerate().map(|(position, node)| {
+        let entity = if !node.ids.is_empty() {
+            pinned_entity(node, result)
+        } else if position == answer {
+            chosen.clone()
+        } else {
+            // Neighbouring results share what lies between question and answer.
+            let family = Family::of(node.category(), question.is_about_diabetes());
+            free(&family, 5 * position + result / 3, &mut taken)
+        };
+        entity.with_category(node.category())
+    });
+    entities.collect()
+}
+
+/// The entity at `index`, or the next one that is not bound in this result yet.
+fn free(family: &Family, index: usize, taken: &mut HashSet<String>) -> Entity {
+    let mut index = index;
+    loop {
+        let entity = family.member(index);
+        if taken.insert(entity.id.clone()) {
+            return entity;
+        }
+        index += 1;
+    }
+}
+
+fn pinned_entity(node: &QNode, result: usize) -> Entity {
+    entities::of_id(&node.ids[result % node.ids.len()], node.category())
+}
+
+fn result(
+    question: &Question,
+    bound: &[Entity],
+    nodes: &mut Map<String, Value>,
+    edges: &mut Map<String, Value>,
+) -> Value {
+    let mut node_bindings = Map::new();
+    for (node, entity) in question.nodes.iter().zip(bound) {
+        nodes.entry(entity.id.clone()).or_insert_with(|| entity.to_node());
+        node_bindings.insert(node.key.clone(), json!([{ "id": entity.id, "attributes": [] }]));
+    }
+    let mut edge_bindings = Map::new();
+    for qedge in &question.edges {
+        let (subject, object) = (&bound[qedge.subject].id, &bound[qedge.object].id);
+        let predicate = qedge.predicate_for(subject, object);
+        let found = edges::parallel(subject, predicate, object, &qedge.qualifiers);
+        let bindings: Vec<Value> =
+            found.iter().map(|(id, _)| json!({ "id": id, "attributes": [] })).collect();
+        edge_bindings.insert(qedge.key.clone(), Value::Array(bindings));
+        edges.extend(found);
+    }
+    json!({
+        "node_bindings": node_bindings,
+        "analyses": [{ "resource_id": "infores:retriever", "edge_bindings": edge_bindings }],
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! An append-only list that tests can wait on.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// What was waited for did not happen in time.
+#[derive(Debug, thiserror::Error)]
+#[error("waited {limit:?} for {wanted} in vain ({seen} seen)")]
+pub struct WaitError {
+    /// What the caller wanted to see.
+    pub wanted: String,
+    /// How long it waited.
+    pub limit: Duration,
+    /// How many entries there were, or looks were taken, when it gave up.
+    pub seen: usize,
+}
+
+/// Entries in order of arrival; every push wakes those who wait.
+#[derive(Debug)]
+pub(crate) struct Journal<T> {
+    entries: Mutex<Vec<T>>,
+    version: watch::Sender<u64>,
+}
+
+impl<T> Default for Journal<T> {
+    fn default() -> Self {
+        Self { entries: Mutex::new(Vec::new()), version: watch::Sender::new(0) }
+    }
+}
+
+impl<T: Clone> Journal<T> {
+    /// Appends what `make` builds from the new entry's position, and returns that position.
+    pub(crate) fn push_with(&self, make: impl FnOnce(usize) -> T) -> usize {
+        let position = {
+            let mut entries = lock(&self.entries);
+            let position = entries.len();
+            entries.push(make(position));
+            position
+        };
+        self.version.send_modify(|version| *version += 1);
+        position
+    }
+
+    pub(crate) fn push(&self, entry: T) {
+        self.push_with(|_| entry);
+    }
+
+    /// Changes the entry at `position`, and wakes those who wait.
+    pub(crate) fn update(&self, position: usize, change: impl FnOnce(&mut T)) {
+        if let Some(entry) = lock(&self.entries).get_mut(position) {
+            change(entry);
+        }
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.entries).len()
+    }
+
+    pub(crate) fn snapshot(&self) -> Vec<T> {
+        lock(&self.entries).clone()
+    }
+
+    /// Waits until `found` finds what it looks for.
+    pub(crate) async fn wait_for<R>(
+        &self,
+        wanted: &str,
+        limit: Duration,
+        mut found: impl FnMut(&[T]) -> Option<R>,
+    ) -> Result<R, WaitError> {
+        let mut changes = self.version.subscribe();
+        let search = async {
+            loop {
+                changes.borrow_and_update();
+                if let Some(result) = found(&lock(&self.entries)) {
+                    return result;
+                }
+                if changes.changed().await.is_err() {
+                    // The sender lives in `self`, which we borrow; without it nothing more can come.
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        tokio::time::timeout(limit, search).await.map_err(|_| WaitError {
+            wanted: wanted.to_owned(),
+            limit,
+            seen: self.len(),
+        })
+    }
+
+    /// Waits for at least `count` entries and returns all there are then.
+    pub(crate) async fn wait_for_count(
+        &self,
+        count: usize,
+        what: &str,
+        limit: Duration,
+    ) -> Result<Vec<T>, WaitError> {
+        let wanted = format!("{count} {what}");
+        self.wait_for(&wanted, limit, |all| (all.len() >= count).then(|| all.to_vec())).await
+    }
+}
+
+/// A double goes on after a panic elsewhere: its books are plain lists that cannot be left half-written.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn a_wait_ends_with_the_push_that_satisfies_it() {
+        let journal = Arc::new(Journal::default());
+        let waiter = {
+            let journal = Arc::clone(&journal);
+            tokio::spawn(async move { journal.wait_for_count(2, "numbers", Duration::from_secs(5)).await })
+        };
+        journal.push(1);
+        journal.push(2);
+        assert_eq!(waiter.await.unwrap().unwrap(), vec![1, 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_says_what_it_missed() {
+        let journal = Journal::default();
+        journal.push('a');
+        let err = journal.wait_for_count(2, "letters", Duration::from_secs(1)).await.unwrap_err();
+        assert_eq!(err.to_string(), "waited 1s for 2 letters in vain (1 seen)");
+    }
+}
