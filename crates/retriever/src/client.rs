@@ -79,9 +79,10 @@ impl Retriever {
         }
         match request.send().await {
             // the only error that proves that nothing arrived
-            Err(error) if error.is_connect() => {
-                Attempt::Again { reason: format!("no connection to Retriever: {}", causes(error)), after: None }
-            }
+            Err(error) if error.is_connect() => Attempt::Again {
+                reason: format!("no connection to Retriever: {}", causes(error)),
+                after: None,
+            },
             Err(error) if error.is_timeout() => Attempt::Ended(SubmissionOutcome::InFlight {
                 reason: format!("no ACK within {:.1} s", left.as_secs_f64()),
             }),

@@ -1,1 +1,23 @@
-//! placeholder
+//! What every process of Shepherd is made of.
+//!
+//! A worker binary is a few lines: it builds its [`Worker`] and hands it to [`run_worker`], which reads
+//! the settings, opens Redis, leases entries, renews the leases, and stops in two steps.
+
+mod admin;
+mod clock;
+mod http;
+mod process;
+pub mod settings;
+mod shutdown;
+mod telemetry;
+mod text;
+mod worker;
+
+pub use admin::{Health, health_router};
+pub use clock::SystemClock;
+pub use http::{HttpClientError, http_client};
+pub use process::{Startup, StartupError, main_with, run_worker};
+pub use settings::Settings;
+pub use shutdown::Shutdown;
+pub use text::{Causes, log_entry, rfc3339};
+pub use worker::{Task, TaskError, WaitingPermit, WorkPermit, Worker};

@@ -1,0 +1,57 @@
+//! Health endpoints: is this process alive, and can it do its work?
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::get;
+use state::Store;
+use tokio::net::TcpListener;
+
+use crate::shutdown::Shutdown;
+
+/// What the health of a process depends on.
+#[derive(Clone)]
+pub struct Health {
+    /// Where its state is.
+    pub store: Store,
+    /// Whether it is stopping.
+    pub shutdown: Shutdown,
+}
+
+/// `/livez` tells that the process runs, whatever Redis does: a restart would not bring Redis back.
+/// `/readyz` tells whether it can take work.
+pub fn health_router(health: Health) -> Router {
+    Router::new()
+        .route("/livez", get(|| async { "alive\n" }))
+        .route("/readyz", get(readyz))
+        .with_state(Arc::new(health))
+}
+
+async fn readyz(State(health): State<Arc<Health>>) -> (StatusCode, &'static str) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    if health.shutdown.drain.is_cancelled() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+    }
+    match tokio::time::timeout(PATIENCE, health.store.ping()).await {
+        Ok(Ok(())) => (StatusCode::OK, "ready\n"),
+        Ok(Err(_)) | Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "Redis does not answer\n"),
+    }
+}
+
+/// Serves the health endpoints of a worker until it aborts.
+pub(crate) async fn serve(address: SocketAddr, health: Health) -> std::io::Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    let end = health.shutdown.abort.clone();
+    let app = health_router(health);
+    tokio::spawn(async move {
+        let served = axum::serve(listener, app).with_graceful_shutdown(end.cancelled_owned()).await;
+        if let Err(error) = served {
+            tracing::error!("health endpoints stopped: {error}");
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! From `main` to a running worker and back.
+
+use std::process::ExitCode;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use state::{ConsumerName, StateError, Store};
+
+use crate::admin::{self, Health};
+use crate::http::HttpClientError;
+use crate::settings::{Settings, SettingsError};
+use crate::shutdown::Shutdown;
+use crate::text::Causes;
+use crate::worker::{self, Worker};
+
+/// Why a process did not start, or ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum StartupError {
+    /// The settings cannot be used.
+    #[error("the settings cannot be used")]
+    Settings(#[from] SettingsError),
+    /// Redis cannot be addressed.
+    #[error("Redis cannot be used")]
+    State(#[from] StateError),
+    /// No HTTP client could be made.
+    #[error("outgoing HTTP cannot be used")]
+    Http(#[from] HttpClientError),
+    /// An address cannot be listened on.
+    #[error("{variable}: cannot listen on {address}")]
+    Listen {
+        /// The variable that names the address.
+        variable: &'static str,
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Signals cannot be listened to.
+    #[error("signals cannot be listened to")]
+    Signals(#[source] std::io::Error),
+    /// What this worker needs beside the settings cannot be loaded.
+    #[error("{what}")]
+    Load {
+        /// What cannot be loaded.
+        what: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// What a worker is built from.
+pub struct Startup {
+    /// The settings.
+    pub settings: Settings,
+    /// The state of all queries.
+    pub store: Store,
+    /// The name under which this process takes entries.
+    pub consumer: ConsumerName,
+    /// The client for outgoing calls.
+    pub http: reqwest::Client,
+    /// When to stop.
+    pub shutdown: Shutdown,
+}
+
+/// Runs a process: answers `--print-config`, or loads the settings and runs `body`.
+pub fn main_with<F>(name: &str, body: impl FnOnce(Startup) -> F) -> ExitCode
+where
+    F: Future<Output = Result<(), StartupError>>,
+{
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("{name}: no threads: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(start(name, body)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {}", Causes(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start<F>(name: &str, body: impl FnOnce(Startup) -> F) -> Result<(), StartupError>
+where
+    F: Future<Output = Result<(), StartupError>>,
+{
+    let settings = Settings::load()?;
+    if std::env::args().skip(1).any(|argument| argument == "--print-config") {
+        print_config(&settings);
+        return Ok(());
+    }
+    crate::telemetry::init(settings.log_level);
+    let store = Store::open(settings.redis.clone())?;
+    let host = std::env::var("HOSTNAME").unwrap_or_default();
+    let consumer = ConsumerName::random(&format!("{name}@{host}"), &mut StdRng::from_os_rng());
+    let http = crate::http::http_client()?;
+    let shutdown = Shutdown::on_signals(settings.drain_timeout).map_err(StartupError::Signals)?;
+    tracing::info!("{name} {} starting as {consumer}", env!("CARGO_PKG_VERSION"));
+    body(Startup { settings, store, consumer, http, shutdown }).await
+}
+
+fn print_config(settings: &Settings) {
+    for shown in settings.shown() {
+        println!("# {} (default: {})\n{shown}", shown.about, shown.default);
+    }
+}
+
+/// Runs a worker process: builds the worker and lets it handle entries until the process is told to stop.
+pub fn run_worker<W: Worker>(
+    name: &str,
+    build: impl FnOnce(&Startup) -> Result<W, StartupError>,
+) -> ExitCode {
+    main_with(name, |startup| async move {
+        let worker = build(&startup)?;
+        let health = Health { store: startup.store.clone(), shutdown: startup.shutdown.clone() };
+        let address = startup.settings.admin_addr;
+        admin::serve(address, health).await.map_err(|source| StartupError::Listen {
+            variable: "ADMIN_ADDR",
+            address,
+            source,
+        })?;
+        worker::run(worker, &startup).await;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}

@@ -1,0 +1,268 @@
+//! The settings of every process: one struct, read once at start.
+//!
+//! Variables of the environment come first, then an optional file (`CONFIG_FILE`; TOML, YAML or JSON
+//! with the same names in lower case), then the defaults. A bad value stops the process with the
+//! variable's name and what was expected. The names are those that operators already use.
+
+mod parse;
+mod reader;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use budget::Budgets;
+use state::RedisSettings;
+use url::Url;
+
+use reader::Reader;
+pub use reader::{Problem, SettingsError, Shown};
+
+/// The settings of every process.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `SERVER_URL`: where this service can be found, as told to Retriever in `submitter`.
+    pub server_url: String,
+    /// `SERVER_MATURITY`: development, staging, testing or production.
+    pub server_maturity: String,
+    /// `SERVER_LOCATION`: who runs it.
+    pub server_location: String,
+    /// `LOG_LEVEL`: how much the process logs.
+    pub log_level: tracing_subscriber::filter::LevelFilter,
+    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_TTL`, `PARTITIONS`,
+    /// `MAX_QUEUED`, `MAX_LOGS`.
+    pub redis: RedisSettings,
+    /// `LOOKUP_TIMEOUT`, `QUERY_TIMEOUT_SEC`, `SYNC_QUERY_TIMEOUT_SEC`, `KG_RETRIEVAL_SUBMIT_TIMEOUT`,
+    /// `RETRIEVER_TIMEOUT_MARGIN`, `FINISH_RESERVE_SEC`.
+    pub budgets: Budgets,
+    /// `CALLBACK_HOST`: the base of the callback URLs that Retriever is given.
+    pub callback_host: Url,
+    /// `KG_RETRIEVAL_URL`: Retriever's `/asyncquery`.
+    pub kg_retrieval_url: Url,
+    /// `SYNC_KG_RETRIEVAL_URL`: Retriever's `/query`.
+    pub sync_kg_retrieval_url: Url,
+    /// `KG_REHYDRATE_URL`: Retriever's `/rehydrate`.
+    pub kg_rehydrate_url: Url,
+    /// `DEFAULT_DATA_TIER`: the tier asked for when the client names none.
+    pub default_data_tier: u32,
+    /// `CALLBACK_MAX_REQUEST_SIZE`: largest callback body, on the wire and decoded, in bytes.
+    pub callback_max_request_bytes: usize,
+    /// `QUERY_MAX_REQUEST_SIZE`: largest query body in bytes.
+    pub query_max_request_bytes: usize,
+    /// `TASK_LIMIT`: how many steps one worker works on at once.
+    pub task_limit: usize,
+    /// `MAX_WAITING`: how many lookups one worker holds, waiting ones included.
+    pub max_waiting: usize,
+    /// `MAX_CONCURRENT_SUBMISSIONS`: how many submissions one worker has open.
+    pub max_concurrent_submissions: usize,
+    /// `WORKER_DRAIN_TIMEOUT_SEC`: how long a stopping process may take.
+    pub drain_timeout: Duration,
+    /// `LEASE_SEC`: how long an entry stays with a worker that does not renew it.
+    pub lease: Duration,
+    /// `MAX_TASK_DELIVERIES`: how often a step may be handed out without being finished.
+    pub max_task_deliveries: u32,
+    /// `KEEP_CALLBACKS_SEC`: how long callbacks are kept after the merge, for debugging.
+    pub keep_callbacks: Duration,
+    /// `RULES_DIR`: where the rule packs are.
+    pub rules_dir: PathBuf,
+    /// `BIOLINK_VERSION`: told in responses.
+    pub biolink_version: String,
+    /// `OTEL_ENABLED`: whether traces are exported; by default where `JAEGER_HOST` is set.
+    pub otel_enabled: bool,
+    /// `JAEGER_HOST` and `JAEGER_PORT`: where traces go, as an OTLP gRPC endpoint.
+    pub otel_endpoint: String,
+    /// `BIND_ADDR`: where the gateway listens.
+    pub bind_addr: SocketAddr,
+    /// `ADMIN_ADDR`: where every other process answers health checks.
+    pub admin_addr: SocketAddr,
+    shown: Vec<Shown>,
+}
+
+impl Settings {
+    /// Reads the environment of this process and the file that it names.
+    ///
+    /// # Errors
+    /// [`SettingsError`] names every variable with a bad value and what was expected.
+    pub fn load() -> Result<Self, SettingsError> {
+        Self::read(Reader::of_process()?)
+    }
+
+    /// Reads from `variables` as if they were the environment.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn from_variables<'a>(
+        variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, SettingsError> {
+        Self::read(Reader::of_variables(variables)?)
+    }
+
+    fn read(mut r: Reader) -> Result<Self, SettingsError> {
+        let redis = redis_settings(&mut r);
+        let budgets = budgets(&mut r);
+        let jaeger_host =
+            r.text("JAEGER_HOST", "", "host that takes traces (OTLP gRPC), with or without http://");
+        let jaeger_port = r.port("JAEGER_PORT", "4317", "port that takes traces");
+        let traced = if jaeger_host.is_empty() { "false" } else { "true" };
+        let settings = Self {
+            server_url: r.text("SERVER_URL", "http://localhost:5439", "where this service can be found"),
+            server_maturity: r.text(
+                "SERVER_MATURITY",
+                "development",
+                "development, staging, testing or production",
+            ),
+            server_location: r.text("SERVER_LOCATION", "RENCI", "who runs this service"),
+            log_level: r.level("LOG_LEVEL", "INFO", "how much this process logs"),
+            redis,
+            budgets,
+            callback_host: r.url(
+                "CALLBACK_HOST",
+                "http://localhost:5439",
+                "base of the callback URLs given to Retriever",
+            ),
+            kg_retrieval_url: r.url(
+                "KG_RETRIEVAL_URL",
+                "http://localhost:8080/asyncquery",
+                "Retriever's /asyncquery",
+            ),
+            sync_kg_retrieval_url: r.url(
+                "SYNC_KG_RETRIEVAL_URL",
+                "http://localhost:8080/query",
+                "Retriever's /query",
+            ),
+            kg_rehydrate_url: r.url(
+                "KG_REHYDRATE_URL",
+                "http://localhost:8080/rehydrate",
+                "Retriever's /rehydrate",
+            ),
+            default_data_tier: r.count("DEFAULT_DATA_TIER", "0", "tier asked for when the client names none"),
+            callback_max_request_bytes: r.size(
+                "CALLBACK_MAX_REQUEST_SIZE",
+                "512Mi",
+                "largest callback body, also decoded; 0 means 4Gi",
+            ),
+            query_max_request_bytes: r.size(
+                "QUERY_MAX_REQUEST_SIZE",
+                "64Mi",
+                "largest query body; 0 means 4Gi",
+            ),
+            task_limit: r.positive("TASK_LIMIT", "64", "steps worked on at once"),
+            max_waiting: r.positive(
+                "MAX_WAITING",
+                "10000",
+                "lookups one worker holds, waiting ones included",
+            ),
+            max_concurrent_submissions: r.positive(
+                "MAX_CONCURRENT_SUBMISSIONS",
+                "1000",
+                "submissions one worker has open",
+            ),
+            drain_timeout: r.seconds(
+                "WORKER_DRAIN_TIMEOUT_SEC",
+                "30",
+                "how long a stopping process may take",
+            ),
+            lease: r.seconds("LEASE_SEC", "15", "how long a step stays with a worker that does not renew it"),
+            max_task_deliveries: r.count(
+                "MAX_TASK_DELIVERIES",
+                "3",
+                "how often a step is handed out before it is given up; 0: always again",
+            ),
+            keep_callbacks: r.seconds(
+                "KEEP_CALLBACKS_SEC",
+                "0",
+                "how long callbacks are kept after the merge",
+            ),
+            rules_dir: r.text("RULES_DIR", "rules", "directory of the rule packs").into(),
+            biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
+            otel_enabled: r.flag(
+                "OTEL_ENABLED",
+                traced,
+                "whether traces are exported; by default where JAEGER_HOST is set",
+            ),
+            otel_endpoint: endpoint(&jaeger_host, jaeger_port),
+            bind_addr: r.address("BIND_ADDR", "0.0.0.0:5439", "where the gateway listens"),
+            admin_addr: r.address(
+                "ADMIN_ADDR",
+                "0.0.0.0:5440",
+                "where every other process answers health checks",
+            ),
+            shown: Vec::new(),
+        };
+        settings.check_together(&mut r);
+        let shown = r.finish()?;
+        Ok(Self { shown, ..settings })
+    }
+
+    /// What depends on each other is checked here.
+    fn check_together(&self, r: &mut Reader) {
+        let Budgets { query, sync_query, finish_reserve, .. } = self.budgets;
+        for (name, whole) in [("QUERY_TIMEOUT_SEC", query), ("SYNC_QUERY_TIMEOUT_SEC", sync_query)] {
+            if !whole.is_zero() && finish_reserve >= whole {
+                r.problem(
+                    "FINISH_RESERVE_SEC",
+                    &format!("less than {name}, or no time is left for the lookup"),
+                );
+            }
+        }
+        if self.lease < Duration::from_secs(1) {
+            r.problem("LEASE_SEC", "at least 1 second, or steps run twice");
+        }
+        if self.redis.partitions == 0 {
+            r.problem("PARTITIONS", "at least 1");
+        }
+    }
+
+    /// Every variable with its effective value; secrets are masked.
+    pub fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+}
+
+fn redis_settings(r: &mut Reader) -> RedisSettings {
+    RedisSettings {
+        host: r.text("REDIS_HOST", "localhost", "where Redis is"),
+        port: r.port("REDIS_PORT", "6379", "port of Redis"),
+        password: r.secret("REDIS_PASSWORD", "password of Redis"),
+        command_timeout: r.seconds("REDIS_TIMEOUT_SEC", "5", "longest wait for one command"),
+        payload_timeout: r.seconds(
+            "REDIS_PAYLOAD_TIMEOUT_SEC",
+            "30",
+            "longest wait for one command with a payload",
+        ),
+        partitions: r.partitions("PARTITIONS", "1", "in how many Redis slots the queries are divided"),
+        max_queued: r.positive("MAX_QUEUED", "10000", "queries that may wait for their first worker"),
+        max_logs: r.positive("MAX_LOGS", "2000", "log entries kept per query"),
+        ttl: r.seconds("REDIS_TTL", "259200", "how long a query's data is kept after its deadline"),
+    }
+}
+
+fn budgets(r: &mut Reader) -> Budgets {
+    let lookup = r.seconds("LOOKUP_TIMEOUT", "210", "lookup budget when the client names none");
+    let query = r.seconds("QUERY_TIMEOUT_SEC", "300", "whole-query budget, from intake; 0 disables it");
+    let whole = query.as_secs_f64().to_string();
+    Budgets {
+        lookup,
+        query,
+        sync_query: r.seconds(
+            "SYNC_QUERY_TIMEOUT_SEC",
+            &whole,
+            "how long /query holds the connection when the client names no timeout",
+        ),
+        submit: r.seconds("KG_RETRIEVAL_SUBMIT_TIMEOUT", "100", "longest wait for one ACK"),
+        retriever_margin: r.seconds(
+            "RETRIEVER_TIMEOUT_MARGIN",
+            "15",
+            "how much earlier than our deadline Retriever is told to stop",
+        ),
+        finish_reserve: r.seconds("FINISH_RESERVE_SEC", "15", "kept back for merging, ranking and delivery"),
+    }
+}
+
+fn endpoint(host: &str, port: u16) -> String {
+    let host = if host.is_empty() { "localhost" } else { host };
+    if host.contains("://") { format!("{host}:{port}") } else { format!("http://{host}:{port}") }
+}
+
+#[cfg(test)]
+mod tests;

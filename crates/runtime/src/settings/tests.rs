@@ -1,0 +1,104 @@
+use super::*;
+
+fn read(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+    Settings::from_variables(variables.iter().copied())
+}
+
+#[track_caller]
+fn problem(variables: &[(&str, &str)]) -> String {
+    read(variables).unwrap_err().to_string()
+}
+
+#[test]
+fn defaults_need_no_variable() {
+    let settings = read(&[]).unwrap();
+    assert_eq!(settings.budgets, Budgets::default());
+    assert_eq!(settings.bind_addr.port(), 5439);
+    assert_eq!(settings.max_waiting, 10_000);
+    assert_eq!(settings.callback_max_request_bytes, 512 << 20);
+    assert!(!settings.otel_enabled);
+}
+
+#[test]
+fn variables_go_before_the_file_and_the_file_before_defaults() {
+    let mut file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
+    std::io::Write::write_all(&mut file, b"lookup_timeout: 60.5\nredis_port: 7000\n").unwrap();
+    let path = file.path().to_str().unwrap();
+    let settings = read(&[("CONFIG_FILE", path), ("REDIS_PORT", "7001")]).unwrap();
+    assert_eq!(settings.budgets.lookup, Duration::from_millis(60_500));
+    assert_eq!(settings.redis.port, 7001);
+}
+
+#[test]
+fn file_with_an_unknown_name_is_refused() {
+    let mut file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    std::io::Write::write_all(&mut file, b"lookup_timeuot = 60\n").unwrap();
+    let path = file.path().to_str().unwrap();
+    assert!(problem(&[("CONFIG_FILE", path)]).contains("lookup_timeuot"));
+}
+
+#[test]
+fn bad_value_names_its_variable_and_what_was_expected() {
+    for (name, value, expected) in [
+        ("LOOKUP_TIMEOUT", "abc", "seconds"),
+        ("LOOKUP_TIMEOUT", "-1", "seconds"),
+        ("LOOKUP_TIMEOUT", "NaN", "seconds"),
+        ("TASK_LIMIT", "0", "1 or more"),
+        ("CALLBACK_MAX_REQUEST_SIZE", "512Xi", "a size such as 512Mi"),
+        ("KG_RETRIEVAL_URL", "ftp://there", "an http or https URL"),
+        ("BIND_ADDR", "5439", "an address such as"),
+        ("LOG_LEVEL", "LOUD", "DEBUG, INFO"),
+        ("OTEL_ENABLED", "maybe", "true or false"),
+        ("PARTITIONS", "0", "at least 1"),
+        ("LEASE_SEC", "0.1", "at least 1 second"),
+        ("REDIS_PORT", "tcp://10.0.0.1:6379", "service link"),
+    ] {
+        let text = problem(&[(name, value)]);
+        assert!(text.contains(name) && text.contains(expected) && text.contains(value), "{text}");
+    }
+}
+
+#[test]
+fn all_bad_values_are_told_at_once() {
+    let text = problem(&[("LOOKUP_TIMEOUT", "abc"), ("REDIS_PORT", "x")]);
+    assert!(text.contains("LOOKUP_TIMEOUT") && text.contains("REDIS_PORT"), "{text}");
+}
+
+#[test]
+fn reserve_must_leave_time_for_the_lookup() {
+    let text = problem(&[("QUERY_TIMEOUT_SEC", "10")]);
+    assert!(text.contains("FINISH_RESERVE_SEC") && text.contains("less than QUERY_TIMEOUT_SEC"), "{text}");
+    assert!(read(&[("QUERY_TIMEOUT_SEC", "0")]).is_ok(), "0 disables the limit");
+}
+
+#[test]
+fn sync_timeout_follows_the_query_timeout() {
+    let settings = read(&[("QUERY_TIMEOUT_SEC", "120")]).unwrap();
+    assert_eq!(settings.budgets.sync_query, Duration::from_secs(120));
+}
+
+#[test]
+fn sizes_are_spelled_as_kubernetes_does() {
+    for (text, bytes) in [
+        ("512Mi", 512 << 20),
+        ("100MB", 100_000_000),
+        ("1.5GiB", 3 << 29),
+        ("107374", 107_374),
+        ("2 Ki", 2048),
+        ("0", 4 << 30),
+    ] {
+        assert_eq!(parse::size(text), Some(bytes), "{text}");
+    }
+    for text in ["", "Mi", "-1", "1e3Q", "é"] {
+        assert_eq!(parse::size(text), None, "{text}");
+    }
+}
+
+#[test]
+fn secrets_are_masked_everywhere() {
+    let settings = read(&[("REDIS_PASSWORD", "hunter2")]).unwrap();
+    assert_eq!(settings.redis.password.as_deref(), Some("hunter2"));
+    let printed: String = settings.shown().iter().map(|shown| format!("{shown}\n")).collect();
+    assert!(printed.contains("REDIS_PASSWORD=********"));
+    assert!(!printed.contains("hunter2") && !format!("{settings:?}").contains("hunter2"));
+}

@@ -1,0 +1,223 @@
+//! Reading, renewing, claiming, stopping.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+use state::{Delivered, StateError, StepEntry, TaskQueue};
+use tokio::task::JoinSet;
+use tokio_util::task::TaskTracker;
+
+use super::lease::{Lease, Leases};
+use super::permits::{Permits, WorkPermit};
+use super::{Task, Worker};
+use crate::process::Startup;
+use crate::shutdown::Shutdown;
+use crate::text::Causes;
+
+/// How many entries one read takes at most.
+const READ_AT_ONCE: usize = 32;
+/// How long one read blocks; the end of it is a sign of life.
+const BLOCK: Duration = Duration::from_secs(5);
+
+/// Handles entries of all the worker's operations until the process stops.
+pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
+    let shared = Arc::new(Shared {
+        worker,
+        permits: Permits::new(startup.settings.task_limit, startup.settings.max_waiting),
+        lease: startup.settings.lease,
+        max_deliveries: startup.settings.max_task_deliveries,
+        shutdown: startup.shutdown.clone(),
+        tasks: TaskTracker::new(),
+    });
+    let mut loops = JoinSet::new();
+    for operation in shared.worker.operations() {
+        for partition in startup.store.partitions() {
+            let new_queue = || TaskQueue::new(&startup.store, &operation, partition, &startup.consumer);
+            let leases = Leases::default();
+            loops.spawn(Arc::clone(&shared).take_entries(new_queue(), leases.clone()));
+            loops.spawn(Arc::clone(&shared).keep_leases(new_queue(), leases));
+        }
+    }
+    while loops.join_next().await.is_some() {}
+}
+
+/// What all loops and tasks of a worker process share.
+struct Shared<W> {
+    worker: W,
+    permits: Permits,
+    lease: Duration,
+    max_deliveries: u32,
+    shutdown: Shutdown,
+    tasks: TaskTracker,
+}
+
+impl<W: Worker> Shared<W> {
+    /// Takes entries while there is room for them: new ones, and at intervals those that others have let
+    /// go.
+    async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
+        let mut pauses = Pauses::new();
+        let claim_every = self.lease / 3;
+        let mut claimed = tokio::time::Instant::now();
+        while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
+            let claim_due = claimed.elapsed() >= claim_every;
+            let taken = if claim_due {
+                self.until_drained(self.claim(&queue, room)).await
+            } else {
+                self.until_drained(queue.read(room, BLOCK.min(claim_every))).await
+            };
+            match taken {
+                None => break,
+                Some(Ok(delivered)) => {
+                    if claim_due {
+                        claimed = tokio::time::Instant::now();
+                    }
+                    pauses.reset();
+                    self.start_all(delivered, &leases);
+                }
+                Some(Err(error)) => {
+                    let pause = pauses.next();
+                    warn_of(&error, pause);
+                    self.until_drained(tokio::time::sleep(pause)).await;
+                }
+            }
+        }
+    }
+
+    /// Renews what this process holds until the last task has ended; then leaves the group.
+    async fn keep_leases(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
+        let mut ticks = tokio::time::interval(self.lease / 3);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.all_ended() => break,
+                () = self.shutdown.abort.cancelled() => break,
+            }
+            if let Err(error) = self.renew(&queue, &leases).await {
+                tracing::warn!("leases not renewed: {}", Causes(&error));
+            }
+        }
+        if let Err(error) = queue.leave().await {
+            tracing::warn!("the consumer stays behind: {}", Causes(&error));
+        }
+    }
+
+    async fn all_ended(&self) {
+        self.shutdown.drain.cancelled().await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    async fn renew(&self, queue: &TaskQueue, leases: &Leases) -> Result<(), StateError> {
+        let held = leases.entries();
+        if held.is_empty() {
+            return Ok(());
+        }
+        for entry in queue.renew(&held).await? {
+            tracing::warn!("the lease on entry {entry} was lost to another worker");
+            leases.lose(&entry);
+        }
+        Ok(())
+    }
+
+    async fn claim(&self, queue: &TaskQueue, count: usize) -> Result<Vec<Delivered>, StateError> {
+        let claimed = queue.claim(self.lease, count).await?;
+        for Delivered { entry, deliveries } in &claimed {
+            let query = entry.query;
+            tracing::info!(%query, "took over {} of query {query}, delivery {deliveries}", entry.operation);
+        }
+        Ok(claimed)
+    }
+
+    fn start_all(self: &Arc<Self>, delivered: Vec<Delivered>, leases: &Leases) {
+        for delivered in delivered {
+            let Some(lease) = leases.hold(&delivered.entry.id) else { continue };
+            let shared = Arc::clone(self);
+            self.tasks.spawn(async move { shared.handle(delivered, lease).await });
+        }
+    }
+
+    /// Handles one entry until it is settled, lost or left to be claimed.
+    async fn handle(&self, delivered: Delivered, lease: Lease) {
+        let handled = async {
+            let Some((_waiting, work)) = self.permits.take().await else { return };
+            self.try_until_settled(delivered, work).await;
+        };
+        tokio::select! {
+            () = handled => {}
+            () = lease.lost.cancelled() => {}
+            () = self.shutdown.abort.cancelled() => {}
+        }
+    }
+
+    async fn try_until_settled(&self, delivered: Delivered, work: WorkPermit) {
+        let Delivered { entry, deliveries } = delivered;
+        if self.max_deliveries > 0 && deliveries > self.max_deliveries {
+            let reason =
+                format!("{} was handed out {} times without finishing", entry.operation, deliveries - 1);
+            return self.give_up(&entry, &reason).await;
+        }
+        let mut pauses = Pauses::new();
+        let mut work = Some(work);
+        loop {
+            let draining = self.shutdown.drain.clone();
+            // a second try works without a permit: the first one may be waiting to give it back
+            let permit = work.take().unwrap_or_else(WorkPermit::unbounded);
+            let task = Task { entry: entry.clone(), deliveries, work: permit, draining };
+            match self.worker.handle(task).await {
+                Ok(()) => return,
+                Err(error) if error.is_transient() => {
+                    let pause = pauses.next();
+                    warn_of(&error, pause);
+                    tokio::time::sleep(pause).await;
+                }
+                Err(error) => return self.give_up(&entry, &Causes(&error).to_string()).await,
+            }
+        }
+    }
+
+    async fn give_up(&self, entry: &StepEntry, reason: &str) {
+        let query = entry.query;
+        tracing::error!(%query, "gave up {} of query {query}: {reason}", entry.operation);
+        if let Err(error) = self.worker.give_up(entry, reason).await {
+            tracing::error!(%query, "and could not end query {query}: {}", Causes(&error));
+        }
+    }
+
+    async fn until_drained<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.shutdown.drain.cancelled() => None,
+            done = work => Some(done),
+        }
+    }
+}
+
+fn warn_of(error: &(impl std::error::Error + 'static), pause: Duration) {
+    tracing::warn!("{}; trying again in {} ms", Causes(error), pause.as_millis());
+}
+
+/// Growing pauses with jitter, reset by a success.
+struct Pauses(backon::ExponentialBackoff);
+
+impl Pauses {
+    fn new() -> Self {
+        Self(
+            ExponentialBuilder::new()
+                .with_min_delay(Duration::from_millis(100))
+                .with_max_delay(Duration::from_secs(5))
+                .with_jitter()
+                .without_max_times()
+                .build(),
+        )
+    }
+
+    fn next(&mut self) -> Duration {
+        self.0.next().unwrap_or(Duration::from_secs(5))
+    }
+
+    fn reset(&mut self) {
+        *self = Self::new();
+    }
+}
