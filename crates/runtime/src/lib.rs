@@ -11,6 +11,7 @@ pub mod settings;
 mod shutdown;
 mod telemetry;
 mod text;
+mod waits;
 mod worker;
 
 pub use admin::{Health, health_router};
@@ -20,4 +21,5 @@ pub use process::{Startup, StartupError, main_with, run_worker};
 pub use settings::Settings;
 pub use shutdown::Shutdown;
 pub use text::{Causes, log_entry, rfc3339};
+pub use waits::{Wait, Waits};
 pub use worker::{Task, TaskError, WaitingPermit, WorkPermit, Worker};

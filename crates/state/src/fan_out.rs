@@ -50,6 +50,10 @@ impl CallbackStatus {
 pub struct CallbackRecord {
     /// The id.
     pub id: CallbackId,
+    /// What its sub-query is called in logs.
+    pub label: String,
+    /// The sub-query's query graph as JSON text.
+    pub query_graph: String,
     /// What is known of it.
     pub status: CallbackStatus,
     /// Retriever's name for the job, where it has acknowledged it.
@@ -60,6 +64,30 @@ pub struct CallbackRecord {
     pub encoding: Option<Encoding>,
     /// Size of the payload, decoded.
     pub bytes: u64,
+}
+
+/// A sub-query that is about to be registered.
+#[derive(Clone, Debug)]
+pub struct NewSubQuery {
+    /// The id that its callback will name.
+    pub callback: CallbackId,
+    /// What it is called in logs.
+    pub label: String,
+    /// Its query graph as JSON text; a worker that takes over sends the same.
+    pub query_graph: String,
+}
+
+/// How a lookup is to be closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Close<'a> {
+    /// The operation that follows.
+    pub next_operation: &'a str,
+    /// Close it although callbacks are outstanding: the deadline has passed, or the lookup failed.
+    pub force: bool,
+    /// Why the lookup failed for good, where it did.
+    pub failure: Option<&'a str>,
+    /// Log entries to add to the query's log.
+    pub logs: &'a [StoredLog],
 }
 
 /// The sub-queries of a lookup, in order.
@@ -125,13 +153,17 @@ impl Store {
         entry: &StepEntry,
         owner: &ConsumerName,
         deadline: Deadline,
-        fresh: &[CallbackId],
+        sub_queries: &[NewSubQuery],
     ) -> Result<Result<FanOut, Standing>, StateError> {
         let mut invocation = self.scripts.register_fan_out.prepare_invoke();
         invocation.key(keys::query(entry.query)).key(keys::callbacks(entry.query));
         invocation.arg(entry.step).arg(owner.as_str()).arg(deadline.instant().0).arg(entry.query.to_string());
-        for id in fresh {
-            invocation.key(keys::callback(*id)).arg(id.to_string());
+        for sub_query in sub_queries {
+            invocation
+                .key(keys::callback(sub_query.callback))
+                .arg(sub_query.callback.to_string())
+                .arg(&sub_query.label)
+                .arg(&sub_query.query_graph);
         }
         let answer: Vec<Value> =
             invocation.invoke_async(&mut self.small.clone()).await.action("register the sub-queries")?;
@@ -146,7 +178,7 @@ impl Store {
         let deadline = Deadline::at(EpochMillis(deadline));
         match answer.next() {
             None => {
-                let callbacks = fresh.iter().map(|id| CallbackRecord::fresh(*id)).collect();
+                let callbacks = sub_queries.iter().map(CallbackRecord::fresh).collect();
                 Ok(Ok(FanOut { deadline, callbacks, resumed: false }))
             }
             Some(_) => {
@@ -195,7 +227,7 @@ impl Store {
     }
 
     /// Closes the lookup and queues the next operation in one atomic step: when nothing is outstanding,
-    /// or in any case when `deadline_passed`.
+    /// or in any case when forced.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot take it.
@@ -203,30 +235,29 @@ impl Store {
         &self,
         entry: &StepEntry,
         owner: &ConsumerName,
-        next_operation: &str,
-        deadline_passed: bool,
-        logs: &[StoredLog],
+        close: &Close<'_>,
         now: EpochMillis,
     ) -> Result<Closing, StateError> {
         let partition = entry.query.partition();
-        let logs: Vec<&str> = logs.iter().map(|log| log.0.as_str()).collect();
+        let logs: Vec<&str> = close.logs.iter().map(|log| log.0.as_str()).collect();
         let (word, count): (String, u32) = self
             .scripts
             .close_lookup
             .key(keys::query(entry.query))
             .key(keys::stream(partition, &entry.operation))
-            .key(keys::stream(partition, next_operation))
+            .key(keys::stream(partition, close.next_operation))
             .key(keys::logs(entry.query))
             .arg(entry.step)
             .arg(owner.as_str())
             .arg(now.0)
-            .arg(u8::from(deadline_passed))
+            .arg(u8::from(close.force))
             .arg(&entry.id.0)
             .arg(keys::GROUP)
             .arg(entry.query.to_string())
             .arg(entry.step + 1)
-            .arg(next_operation)
+            .arg(close.next_operation)
             .arg(&entry.traceparent)
+            .arg(close.failure.unwrap_or_default())
             .arg(self.settings.max_logs)
             .arg(logs)
             .invoke_async(&mut self.small.clone())
@@ -276,9 +307,17 @@ impl Store {
 }
 
 impl CallbackRecord {
-    fn fresh(id: CallbackId) -> Self {
-        let status = CallbackStatus::Registered;
-        Self { id, status, job_id: None, reason: None, encoding: None, bytes: 0 }
+    fn fresh(sub_query: &NewSubQuery) -> Self {
+        Self {
+            id: sub_query.callback,
+            label: sub_query.label.clone(),
+            query_graph: sub_query.query_graph.clone(),
+            status: CallbackStatus::Registered,
+            job_id: None,
+            reason: None,
+            encoding: None,
+            bytes: 0,
+        }
     }
 
     fn read(id: CallbackId, fields: &HashMap<String, String>) -> Result<Self, StateError> {
@@ -286,6 +325,8 @@ impl CallbackRecord {
         let status = word("status").and_then(|s| CallbackStatus::parse(&s));
         Ok(Self {
             id,
+            label: word("label").unwrap_or_default(),
+            query_graph: word("graph").ok_or(StateError::Record { field: "graph" })?,
             status: status.ok_or(StateError::Record { field: "status" })?,
             job_id: word("job_id"),
             reason: word("reason"),

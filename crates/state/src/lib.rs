@@ -23,7 +23,9 @@ pub use callbacks::{CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCal
 pub use connect::{RedisSettings, Store};
 pub use error::StateError;
 pub use events::{Event, Events};
-pub use fan_out::{CallbackRecord, CallbackStatus, Closing, FanOut, Recorded, SubmissionRecord};
+pub use fan_out::{
+    CallbackRecord, CallbackStatus, Close, Closing, FanOut, NewSubQuery, Recorded, SubmissionRecord,
+};
 pub use ids::{CallbackId, ConsumerName, EntryId, InvalidId, QueryId};
 pub use intake::{Delivery, NewQuery};
 pub use logs::StoredLog;

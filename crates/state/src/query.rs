@@ -112,6 +112,8 @@ pub struct QueryRecord {
     pub lookup_deadline: Option<Deadline>,
     /// When the lookup closed.
     pub lookup_closed: Option<EpochMillis>,
+    /// Why an operation failed for good, where one did.
+    pub failure: Option<String>,
     /// What has become of the sub-queries.
     pub progress: Progress,
     /// When it ended.
@@ -257,6 +259,7 @@ impl QueryRecord {
             traceparent: fields.word("traceparent").unwrap_or_default().to_owned(),
             lookup_deadline: instant("lookup_deadline_ms")?.map(Deadline::at),
             lookup_closed: instant("lookup_closed_ms")?,
+            failure: fields.word("failure").map(str::to_owned),
             progress: Progress {
                 sub_queries: fields.optional("sub_queries")?.unwrap_or_default(),
                 accepted: fields.optional("accepted")?.unwrap_or_default(),

@@ -31,8 +31,8 @@ pub struct FinalResponse<'a> {
     pub description: &'a str,
     /// What `/query` answers with.
     pub http_status: u16,
-    /// Whether the response must still be delivered, at the next step.
-    pub deliver: bool,
+    /// The step at which it is delivered; `None` where the client's connection is waiting for it.
+    pub delivery_step: Option<usize>,
     /// How long callback payloads are kept, in milliseconds; 0 frees them now.
     pub keep_payloads_ms: u64,
     /// Log entries to add to the query's log.
@@ -78,7 +78,7 @@ impl Store {
         let staged_key = keys::staged(&key, response.token);
         let chunks = self.stage(&staged_key, frames(response.body)?).await?;
         let partition = entry.query.partition();
-        let next_step = if response.deliver { (entry.step + 1).to_string() } else { String::new() };
+        let next_step = response.delivery_step.map_or_else(String::new, |step| step.to_string());
         let payload_keys: Vec<String> =
             self.callback_ids(entry.query).await?.into_iter().map(keys::payload).collect();
         let logs: Vec<&str> = response.logs.iter().map(|log| log.0.as_str()).collect();

@@ -1,1 +1,6 @@
 //! placeholder
+use std::process::ExitCode;
+/// x
+pub fn run() -> ExitCode {
+    ExitCode::SUCCESS
+}

@@ -11,7 +11,7 @@ pub(super) fn seconds(text: &str) -> Option<Duration> {
 
 /// A size as Kubernetes writes it: `512Mi`, `100M`, `1.5GiB`, `1048576`. Zero means the largest we take.
 pub(super) fn size(text: &str) -> Option<usize> {
-    const LARGEST: f64 = (4u64 << 30) as f64;
+    const LARGEST: f64 = 4.0 * 1024.0 * 1024.0 * 1024.0;
     let lower = text.to_ascii_lowercase();
     let lower = lower.strip_suffix('b').unwrap_or(&lower);
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -54,11 +54,11 @@ pub enum SettingsError {
         path: PathBuf,
         /// Why.
         #[source]
-        source: config::ConfigError,
+        source: Box<config::ConfigError>,
     },
     /// The environment cannot be read.
     #[error("the environment cannot be read")]
-    Environment(#[source] config::ConfigError),
+    Environment(#[source] Box<config::ConfigError>),
     /// Some values are bad.
     #[error("{}", list(.0))]
     Bad(Vec<Problem>),
@@ -98,7 +98,7 @@ impl Reader {
         let mut builder = Config::builder();
         let mut file_keys = Vec::new();
         if let Some(path) = file {
-            let unreadable = |source| SettingsError::File { path: path.clone(), source };
+            let unreadable = |error| SettingsError::File { path: path.clone(), source: Box::new(error) };
             let source = File::from(path.clone());
             let alone = Config::builder().add_source(source.clone()).build().map_err(unreadable)?;
             let table: std::collections::HashMap<String, config::Value> =
@@ -106,7 +106,10 @@ impl Reader {
             file_keys.extend(table.into_keys());
             builder = builder.add_source(source);
         }
-        let config = builder.add_source(environment).build().map_err(SettingsError::Environment)?;
+        let config = builder
+            .add_source(environment)
+            .build()
+            .map_err(|error| SettingsError::Environment(Box::new(error)))?;
         Ok(Self { config, file_keys, shown: Vec::new(), problems: Vec::new() })
     }
 

@@ -1,0 +1,357 @@
+//! One lookup from its entry to its close.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use budget::{Clock, Deadline};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use retriever::{SubmissionMetadata, SubmissionOutcome};
+use runtime::{Task, TaskError, Wait, Waits, log_entry};
+use state::{
+    Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
+    Encoding, FanOut, NewCallback, NewSubQuery, Payload, QueryRecord, Standing, StepEntry, StoredLog,
+    SubmissionRecord,
+};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use trapi::{LogLevel, Query};
+
+use crate::expand::{Ask, Expand, Expansion};
+use crate::ports::{LookupStore, Submit};
+use crate::submission::{self, Shared};
+
+/// A lost event costs at most this long.
+const RECHECK: Duration = Duration::from_secs(20);
+/// No expansion is larger; a rule pack that exceeds it is cut, and the query's log says so.
+const MAX_SUB_QUERIES: usize = 500;
+
+/// What a runner needs to know beside the query.
+#[derive(Clone, Debug)]
+pub struct RunnerSettings {
+    /// The operator's budgets.
+    pub budgets: budget::Budgets,
+    /// The tier asked for when the client names none.
+    pub default_tier: u32,
+    /// The submitter when the client names none; `{ara}` stands for the persona.
+    pub submitter: String,
+    /// `CALLBACK_HOST`, without a slash at its end.
+    pub callback_host: String,
+    /// How many submissions are open at once.
+    pub max_concurrent_submissions: usize,
+}
+
+/// Runs lookups.
+pub struct Runner<S, R, C, E> {
+    pub(crate) store: S,
+    retriever: Arc<R>,
+    pub(crate) clock: Arc<C>,
+    expand: E,
+    pub(crate) owner: ConsumerName,
+    settings: RunnerSettings,
+    waits: Waits,
+    slots: Arc<Semaphore>,
+}
+
+impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
+    /// A runner whose lookups are woken through `waits`.
+    pub fn new(
+        store: S,
+        retriever: R,
+        clock: C,
+        expand: E,
+        owner: ConsumerName,
+        settings: RunnerSettings,
+        waits: Waits,
+    ) -> Self {
+        let slots = settings.max_concurrent_submissions.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            store,
+            retriever: Arc::new(retriever),
+            clock: Arc::new(clock),
+            expand,
+            owner,
+            settings,
+            waits,
+            slots: Arc::new(Semaphore::new(slots)),
+        }
+    }
+
+    /// Runs the lookup of `task` until it is closed, lost or handed back.
+    ///
+    /// # Errors
+    /// [`TaskError`]; a second run resumes from what is stored, with the same deadline and callback ids.
+    pub async fn run(&self, task: Task) -> Result<(), TaskError> {
+        let Task { entry, work, draining, .. } = task;
+        let begun = match self.store.begin(&entry, &self.owner, self.clock.now()).await? {
+            Ok(begun) => begun,
+            Err(standing) => return self.not_ours(&entry, standing).await,
+        };
+        let next_operation = next_operation(&begun.record, entry.step)?;
+        // an event between the registration and the wait must not be missed
+        let wait = self.waits.register(entry.query);
+        let mut lookup = Lookup {
+            runner: self,
+            entry: &entry,
+            next_operation,
+            logs: Vec::new(),
+            submissions: JoinSet::new(),
+        };
+        let deadline = match lookup.start(begun).await? {
+            Ok(deadline) => deadline,
+            Err(standing) => return self.not_ours(&entry, standing).await,
+        };
+        drop(work);
+        tokio::select! {
+            closed = lookup.wait_until_closed(deadline, &wait) => closed,
+            () = draining.cancelled() => {
+                self.store.hand_back(&entry, &self.owner).await?.ok();
+                Ok(())
+            }
+        }
+    }
+
+    /// The entry is of no use to this worker any more.
+    async fn not_ours(&self, entry: &StepEntry, standing: Standing) -> Result<(), TaskError> {
+        match standing {
+            // whoever took over settles the entry
+            Standing::Lost => {}
+            Standing::Missing | Standing::Past => self.store.discard(entry).await?,
+            Standing::Over => {
+                self.store.discard_payloads(entry.query).await?;
+                self.store.discard(entry).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn shared(
+        &self,
+        record: &QueryRecord,
+        query: &Query,
+        expansion: &Expansion,
+        deadline: Deadline,
+    ) -> Shared {
+        let submitter = query.submitter.clone();
+        Shared {
+            budgets: self.settings.budgets,
+            client: record.budget.client,
+            deadline,
+            parameters: expansion.parameters.clone(),
+            default_tier: self.settings.default_tier,
+            submitter: submitter.unwrap_or_else(|| self.settings.submitter.replace("{ara}", &record.ara)),
+            log_level: query.log_level,
+            bypass_cache: query.extra.get("bypass_cache").cloned(),
+            callback_base: format!("{}/{}/callback/", self.settings.callback_host, record.ara),
+            metadata: SubmissionMetadata { traceparent: record.traceparent.clone() },
+        }
+    }
+}
+
+fn next_operation(record: &QueryRecord, step: usize) -> Result<String, TaskError> {
+    record.plan.get(step + 1).cloned().ok_or_else(|| TaskError::Defect {
+        what: format!("the plan of the query ends with its lookup, at step {step}"),
+    })
+}
+
+/// A lookup at work.
+struct Lookup<'a, S, R, C, E> {
+    runner: &'a Runner<S, R, C, E>,
+    entry: &'a StepEntry,
+    next_operation: String,
+    /// For the query's log, written when the lookup closes.
+    logs: Vec<StoredLog>,
+    /// Dropped with the lookup: a hung ACK delays nothing.
+    submissions: JoinSet<(CallbackId, String, SubmissionOutcome, Duration)>,
+}
+
+impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
+    /// Fixes the deadline, registers the sub-queries and sends them off. An earlier worker's deadline and
+    /// sub-queries are taken over as they are.
+    async fn start(&mut self, begun: Begun) -> Result<Result<Deadline, Standing>, TaskError> {
+        let runner = self.runner;
+        let Begun { record, body } = begun;
+        let query = Query::parse(&body).map_err(|invalid| defect(&invalid))?;
+        drop(body);
+        let question = query.query_graph.examine().map_err(|invalid| defect(&invalid))?;
+        let mut expansion = match runner.expand.expand(&query, &question) {
+            Ok(expansion) => expansion,
+            Err(error) => return Err(defect(&error)),
+        };
+        if expansion.sub_queries.len() > MAX_SUB_QUERIES {
+            let count = expansion.sub_queries.len();
+            self.log(LogLevel::Warning, format!("Only {MAX_SUB_QUERIES} of {count} sub-queries are sent"));
+            expansion.sub_queries.truncate(MAX_SUB_QUERIES);
+        }
+        let own = runner.settings.budgets.lookup_deadline(runner.clock.now(), &record.budget);
+        let sub_queries = self.name(&expansion)?;
+        let fan_out = match runner.store.register(self.entry, &runner.owner, own, &sub_queries).await? {
+            Ok(fan_out) => fan_out,
+            Err(standing) => return Ok(Err(standing)),
+        };
+        self.tell_start(&record, &fan_out);
+        let deadline = fan_out.deadline;
+        let shared = Arc::new(runner.shared(&record, &query, &expansion, deadline));
+        drop((query, record));
+        // an earlier worker may have had another rule pack; its sub-queries are asked as they were stored
+        let otherwise = std::iter::repeat_with(|| Ask::Retriever);
+        let answers = expansion.sub_queries.into_iter().map(|(_, ask)| ask).chain(otherwise);
+        for (callback, ask) in fan_out.callbacks.into_iter().zip(answers) {
+            if callback.status != CallbackStatus::Registered {
+                continue;
+            }
+            match ask {
+                Ask::Retriever => self.submit(&shared, callback),
+                Ask::Own(body) => self.answer(&callback, body).await?,
+            }
+        }
+        Ok(Ok(deadline))
+    }
+
+    fn name(&self, expansion: &Expansion) -> Result<Vec<NewSubQuery>, TaskError> {
+        let mut rng = StdRng::from_os_rng();
+        let partition = self.entry.query.partition();
+        let named = expansion.sub_queries.iter().map(|(sub_query, _)| {
+            Ok(NewSubQuery {
+                callback: CallbackId::random(partition, &mut rng),
+                label: sub_query.label.clone(),
+                query_graph: serde_json::to_string(&sub_query.query_graph)?,
+            })
+        });
+        named.collect::<serde_json::Result<_>>().map_err(|error| defect(&error))
+    }
+
+    fn tell_start(&mut self, record: &QueryRecord, fan_out: &FanOut) {
+        let count = fan_out.callbacks.len();
+        let left = fan_out.deadline.remaining(self.runner.clock.now());
+        let verb = if fan_out.resumed { "taken over" } else { "started" };
+        let query = self.entry.query;
+        tracing::info!(
+            %query,
+            sub_queries = count,
+            left_ms = left.as_millis(),
+            "lookup of query {query} for {} {verb}: {count} sub-queries, {:.1} s left",
+            record.ara,
+            left.as_secs_f64(),
+        );
+        let message = format!("Lookup {verb}: {count} sub-queries, {:.1} s left", left.as_secs_f64());
+        self.log(LogLevel::Info, message);
+    }
+
+    fn submit(&mut self, shared: &Arc<Shared>, callback: CallbackRecord) {
+        let (id, label) = (callback.id, callback.label.clone());
+        let sent = Instant::now();
+        let submission = Arc::clone(shared).submit(
+            Arc::clone(&self.runner.retriever),
+            Arc::clone(&self.runner.slots),
+            Arc::clone(&self.runner.clock),
+            callback,
+        );
+        self.submissions.spawn(async move { (id, label, submission.await, sent.elapsed()) });
+    }
+
+    /// A sub-query that the worker answers itself takes the same way as a callback.
+    async fn answer(&self, callback: &CallbackRecord, body: Vec<u8>) -> Result<(), TaskError> {
+        let now = self.runner.clock.now();
+        let decoded_bytes = body.len() as u64;
+        let payload = Payload { encoding: Encoding::Identity, stored: body.into(), decoded_bytes };
+        let report = CallbackReport::Payload(payload);
+        let new = NewCallback { id: callback.id, query: self.entry.query, report, now, token: now.0 };
+        self.runner.store.keep_callback(&new).await?.ok();
+        Ok(())
+    }
+
+    /// Waits for ACKs and callbacks at the same time, until nothing is outstanding or the deadline passes.
+    async fn wait_until_closed(&mut self, deadline: Deadline, wait: &Wait) -> Result<(), TaskError> {
+        let left = deadline.remaining(self.runner.clock.now());
+        let at_deadline = tokio::time::sleep(left);
+        tokio::pin!(at_deadline);
+        let mut recheck = tokio::time::interval_at(Instant::now() + RECHECK, RECHECK);
+        // what came in before the wait began needs no event; own answers are an example
+        let mut look = true;
+        loop {
+            if look && self.close(false).await? {
+                return Ok(());
+            }
+            look = tokio::select! {
+                Some(submitted) = self.submissions.join_next() => match submitted {
+                    Ok((id, label, outcome, took)) => self.submitted(id, &label, &outcome, took).await?,
+                    Err(failed) => {
+                        tracing::error!("a submission ended by itself: {failed}");
+                        false
+                    }
+                },
+                () = wait.woken() => true,
+                _ = recheck.tick() => true,
+                () = &mut at_deadline => {
+                    self.close(true).await?;
+                    return Ok(());
+                }
+            };
+        }
+    }
+
+    /// Records what became of a submission; true when that leaves nothing outstanding, or when the query
+    /// is no longer ours.
+    async fn submitted(
+        &mut self,
+        id: CallbackId,
+        label: &str,
+        outcome: &SubmissionOutcome,
+        took: Duration,
+    ) -> Result<bool, TaskError> {
+        let (level, message) = submission::told(label, outcome, took);
+        let query = self.entry.query;
+        match level {
+            LogLevel::Debug | LogLevel::Info => tracing::debug!(%query, "query {query}: {message}"),
+            LogLevel::Warning | LogLevel::Error => tracing::warn!(%query, "query {query}: {message}"),
+        }
+        self.log(level, message);
+        let record: SubmissionRecord = submission::record(outcome);
+        let runner = self.runner;
+        let recorded = runner
+            .store
+            .record_submission(self.entry, &runner.owner, id, &record, runner.clock.now())
+            .await?;
+        Ok(recorded.map_or(true, |recorded| recorded.outstanding == 0))
+    }
+
+    /// Closes the lookup if it can be closed; true when this worker is done with it.
+    async fn close(&mut self, deadline_passed: bool) -> Result<bool, TaskError> {
+        let runner = self.runner;
+        let close = Close {
+            next_operation: &self.next_operation,
+            force: deadline_passed,
+            failure: None,
+            logs: &self.logs,
+        };
+        let query = self.entry.query;
+        Ok(match runner.store.close_lookup(self.entry, &runner.owner, &close, runner.clock.now()).await? {
+            Closing::Open { .. } => false,
+            Closing::Closed { missing: 0 } => {
+                tracing::info!(%query, "lookup of query {query} closed: nothing is outstanding");
+                true
+            }
+            Closing::Closed { missing } => {
+                tracing::warn!(%query, missing, "lookup of query {query} closed at its deadline: {missing} callbacks never came");
+                true
+            }
+            Closing::Not(standing) => {
+                // the script has settled the entry
+                if standing == Standing::Over {
+                    runner.store.discard_payloads(query).await?;
+                }
+                true
+            }
+        })
+    }
+
+    fn log(&mut self, level: LogLevel, message: String) {
+        self.logs.push(log_entry(self.runner.clock.now(), level, message));
+    }
+}
+
+fn defect(what: &dyn std::fmt::Display) -> TaskError {
+    TaskError::Defect { what: what.to_string() }
+}

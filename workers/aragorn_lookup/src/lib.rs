@@ -1,0 +1,51 @@
+//! The lookup worker of aragorn.
+//!
+//! An inferred question is asked directly and once per rule that concludes its predicate and
+//! qualifiers; a lookup is asked as it is. The rules are loaded once, at start.
+
+use std::process::ExitCode;
+
+use answers::expand::{self, AragornRules};
+use lookup::{Expand, Expansion, ExpansionError, read_rules};
+use runtime::{Settings, StartupError};
+use trapi::{Query, Question};
+
+/// Expands by rules.
+struct Aragorn(AragornRules);
+
+impl Expand for Aragorn {
+    const OPERATION: &'static str = "aragorn.lookup";
+
+    fn expand(&self, query: &Query, question: &Question) -> Result<Expansion, ExpansionError> {
+        let sub_queries = match question {
+            Question::Lookup => vec![expand::lookup(&query.query_graph)],
+            Question::Inferred(inferred) => self.0.expand(&query.query_graph, inferred),
+            Question::Pathfinder(_) => return Err(ExpansionError::WrongKind),
+        };
+        Ok(Expansion::of_retriever(sub_queries, query))
+    }
+}
+
+/// Runs the worker until it is told to stop.
+pub fn run() -> ExitCode {
+    lookup::run("aragorn-lookup", |settings| load(settings).map(Aragorn))
+}
+
+/// The one rule file in `RULES_DIR/aragorn`.
+fn load(settings: &Settings) -> Result<AragornRules, StartupError> {
+    let directory = settings.rules_dir.join("aragorn");
+    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| StartupError::Load {
+        what: format!("the rules in {} cannot be used", directory.display()),
+        source,
+    };
+    let files = read_rules(&directory).map_err(|error| unusable(Box::new(error)))?;
+    let [(path, text)] = &files[..] else {
+        return Err(unusable(format!("expected one rule file, found {}", files.len()).into()));
+    };
+    let rules =
+        AragornRules::parse(&path.display().to_string(), text).map_err(|error| unusable(Box::new(error)))?;
+    for (key, count) in rules.keys() {
+        tracing::info!("{count} rules for {key}");
+    }
+    Ok(rules)
+}

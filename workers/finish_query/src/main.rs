@@ -1,0 +1,7 @@
+//! Delivers responses to the clients' callbacks.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    finish_query::run()
+}
