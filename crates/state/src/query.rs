@@ -122,6 +122,8 @@ pub struct QueryRecord {
     pub status: Option<String>,
     /// In words, how it went.
     pub description: Option<String>,
+    /// Why the response could not be delivered, where it could not.
+    pub delivery_problem: Option<String>,
     /// What `/query` answers with.
     pub http_status: Option<u16>,
     /// Size of the response, decoded.
@@ -272,6 +274,7 @@ impl QueryRecord {
             finished: instant("finished_ms")?,
             status: fields.word("status").map(str::to_owned),
             description: fields.word("description").map(str::to_owned),
+            delivery_problem: fields.word("delivery_problem").map(str::to_owned),
             http_status: fields.optional("http_status")?,
             response_bytes: fields.optional("response_bytes")?,
         })

@@ -44,10 +44,8 @@ pub struct FinalResponse<'a> {
 /// How a delivery ended.
 #[derive(Clone, Debug)]
 pub struct Conclusion<'a> {
-    /// Whether the client has the response; without it the query counts as failed.
-    pub delivered: bool,
-    /// In words, how it went.
-    pub delivery: &'a str,
+    /// Why the client does not have the response, where it does not: the query then counts as failed.
+    pub problem: Option<&'a str>,
     /// Log entries to add to the query's log.
     pub logs: &'a [StoredLog],
 }
@@ -143,8 +141,8 @@ impl Store {
             .arg(keys::GROUP)
             .arg(entry.query.to_string())
             .arg(keys::finished_channel(partition))
-            .arg(if conclusion.delivered { "" } else { JobState::Failed.as_str() })
-            .arg(conclusion.delivery)
+            .arg(if conclusion.problem.is_some() { JobState::Failed.as_str() } else { "" })
+            .arg(conclusion.problem.unwrap_or_default())
             .arg(self.settings.max_logs)
             .arg(logs)
             .invoke_async(&mut self.small.clone())

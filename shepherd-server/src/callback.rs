@@ -1,0 +1,185 @@
+//! `POST /{ara}/callback/{callback_id}`: what Retriever has found.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use backon::{ExponentialBuilder, Retryable};
+use budget::EpochMillis;
+use bytes::Bytes;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use state::{
+    CallbackId, CallbackOwner, CallbackRefusal, CallbackReport, Encoding, Kept, NewCallback, Payload,
+    StateError,
+};
+use std::time::Duration;
+
+use crate::app::Gateway;
+use crate::ara::Ara;
+use crate::body::{self, WireEncoding};
+use crate::error::ApiError;
+
+/// Larger bodies are stored compressed.
+const COMPRESSED_FROM_BYTES: usize = 1024;
+
+#[derive(Serialize)]
+pub(crate) struct Taken {
+    status: &'static str,
+    description: &'static str,
+}
+
+/// Takes a callback: 200 means that it is kept and will be in the answer.
+pub(crate) async fn callback(
+    State(gateway): State<Arc<Gateway>>,
+    Path((ara, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Taken>, ApiError> {
+    let _: Ara = ara.parse().map_err(|()| ApiError::NoSuchAra)?;
+    let id: CallbackId = id.parse().map_err(|_| ApiError::NoSuchCallback)?;
+    let now = gateway.clock.now();
+    let found = patiently(&gateway, || gateway.store.find_callback(id)).await?;
+    let owner = found.map_err(|refusal| refused(refusal, now))?;
+    match read(&gateway, &headers, body).await {
+        Ok(payload) => keep(&gateway, id, &owner, payload).await,
+        Err(error) => {
+            if let Some(reason) = unusable(&error) {
+                keep_failure(&gateway, id, &owner, reason).await?;
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payload, ApiError> {
+    let encoding = body::wire_encoding(headers)?;
+    let limit = gateway.callback_max_bytes;
+    let wire = body::read(headers, body, limit).await?;
+    // a compressed body may be much longer than it looks
+    let size = if encoding == WireEncoding::Identity { wire.len() } else { wire.len().saturating_mul(8) };
+    body::work(size, move || check(wire, encoding, limit)).await?
+}
+
+/// What must be there for a body to be of use; everything else is looked at by the merge.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+}
+
+fn check(wire: Bytes, encoding: WireEncoding, limit: usize) -> Result<Payload, ApiError> {
+    let decoded = body::decode(&wire, encoding, limit)?;
+    let unusable = |what: &str| ApiError::UnusableCallback(what.to_owned());
+    let text = std::str::from_utf8(&decoded).map_err(|_| unusable("the body is not UTF-8"))?;
+    if !trapi::depth_within(&decoded, trapi::MAX_DEPTH) {
+        return Err(unusable("the body is nested too deeply"));
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
+        unusable(&format!("the body is no JSON object (line {}, column {})", error.line(), error.column()))
+    })?;
+    match envelope.message.map(trapi::kind) {
+        Some(trapi::Kind::Object) => {}
+        Some(_) => return Err(unusable("message: must be an object")),
+        None => return Err(unusable("message: is missing")),
+    }
+    let decoded_bytes = decoded.len() as u64;
+    Ok(match encoding {
+        WireEncoding::Zstd => Payload { encoding: Encoding::Zstd, stored: wire, decoded_bytes },
+        WireEncoding::Identity | WireEncoding::Gzip => compressed(decoded, decoded_bytes),
+    })
+}
+
+fn compressed(decoded: Bytes, decoded_bytes: u64) -> Payload {
+    if decoded.len() >= COMPRESSED_FROM_BYTES
+        && let Ok(stored) = zstd::bulk::compress(&decoded, 1)
+    {
+        return Payload { encoding: Encoding::Zstd, stored: stored.into(), decoded_bytes };
+    }
+    Payload { encoding: Encoding::Identity, stored: decoded, decoded_bytes }
+}
+
+async fn keep(
+    gateway: &Gateway,
+    id: CallbackId,
+    owner: &CallbackOwner,
+    payload: Payload,
+) -> Result<Json<Taken>, ApiError> {
+    let (wire_bytes, bytes) = (payload.stored.len(), payload.decoded_bytes);
+    let kept = report(gateway, id, owner, CallbackReport::Payload(payload)).await?;
+    let (query, index) = (owner.query, owner.index);
+    Ok(Json(match kept {
+        Kept::Now { outstanding } => {
+            tracing::info!(
+                %query, index, bytes, wire_bytes, outstanding,
+                "kept callback {index} of query {query}: {bytes} bytes, {outstanding} outstanding"
+            );
+            Taken { status: "Success", description: "the callback was kept" }
+        }
+        Kept::Before => Taken { status: "Success", description: "the callback had been kept before" },
+    }))
+}
+
+/// Nobody waits any longer for a sub-query whose callback is of no use.
+async fn keep_failure(
+    gateway: &Gateway,
+    id: CallbackId,
+    owner: &CallbackOwner,
+    reason: String,
+) -> Result<(), ApiError> {
+    let (query, index) = (owner.query, owner.index);
+    tracing::warn!(%query, index, "callback {index} of query {query} is unusable: {reason}");
+    report(gateway, id, owner, CallbackReport::Unusable(reason)).await.map(|_| ())
+}
+
+async fn report(
+    gateway: &Gateway,
+    id: CallbackId,
+    owner: &CallbackOwner,
+    report: CallbackReport,
+) -> Result<Kept, ApiError> {
+    let now = gateway.clock.now();
+    let token = rand::rng().random();
+    let callback = NewCallback { id, query: owner.query, report, now, token };
+    let kept = patiently(gateway, || gateway.store.keep_callback(&callback)).await?;
+    kept.map_err(|refusal| refused(refusal, gateway.clock.now()))
+}
+
+/// Whether a body that failed will never be usable, and why. A broken connection may be followed by
+/// another try.
+fn unusable(error: &ApiError) -> Option<String> {
+    match error {
+        ApiError::UnusableCallback(_)
+        | ApiError::TooLarge { .. }
+        | ApiError::BadEncoding { .. }
+        | ApiError::UnknownEncoding => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+fn refused(refusal: CallbackRefusal, now: EpochMillis) -> ApiError {
+    match refusal {
+        CallbackRefusal::Unknown => ApiError::NoSuchCallback,
+        CallbackRefusal::Removed => ApiError::CallbackRemoved,
+        CallbackRefusal::Closed(closed) => {
+            ApiError::CallbackTooLate { late_ms: now.since(closed).as_millis() }
+        }
+    }
+}
+
+/// Rides out a short absence of Redis: Retriever posts a callback once and waits for the answer.
+async fn patiently<T, F: Future<Output = Result<T, StateError>>>(
+    gateway: &Gateway,
+    call: impl FnMut() -> F,
+) -> Result<T, ApiError> {
+    let pauses = ExponentialBuilder::new()
+        .with_min_delay(Duration::from_millis(50))
+        .with_max_delay(Duration::from_secs(2))
+        .with_jitter()
+        .with_total_delay(Some(gateway.callback_patience))
+        .without_max_times();
+    call.retry(pauses).when(StateError::is_transient).await.map_err(ApiError::State)
+}

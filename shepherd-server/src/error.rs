@@ -1,0 +1,162 @@
+//! What a client sees when something is refused: short, safe, naming the field.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::http::header::{ACCEPT_ENCODING, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use runtime::Causes;
+use serde::Serialize;
+use state::StateError;
+use trapi::{Invalid, Problem};
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApiError {
+    #[error("no such ARA; there are aragorn, arax, bte, example and sipr")]
+    NoSuchAra,
+    #[error("{ara} has no workers yet")]
+    NotImplemented { ara: &'static str },
+    #[error("unknown or expired id")]
+    NoSuchJob,
+    #[error("unknown or expired callback id")]
+    NoSuchCallback,
+    #[error("the lookup closed {late_ms} ms ago")]
+    CallbackTooLate { late_ms: u128 },
+    #[error("this sub-query is not awaited any more: its submission was refused")]
+    CallbackRemoved,
+    #[error("{0}")]
+    Invalid(#[from] Invalid),
+    #[error("{problem}")]
+    Field { field: &'static str, problem: &'static str },
+    #[error("{0}")]
+    UnusableCallback(String),
+    #[error("the body is larger than {limit} bytes")]
+    TooLarge { limit: usize },
+    #[error("the body is not valid {encoding}")]
+    BadEncoding { encoding: &'static str },
+    #[error("Content-Encoding must be identity, gzip or zstd")]
+    UnknownEncoding,
+    #[error("Content-Type must be application/json")]
+    WrongContentType,
+    #[error("the body did not arrive whole")]
+    BrokenBody,
+    #[error("the body did not arrive in time")]
+    SlowBody,
+    #[error("the service cannot take this now, try again later")]
+    State(#[source] StateError),
+    #[error("the query was not answered in time")]
+    NotInTime,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    status: &'static str,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    description: String,
+}
+
+impl ApiError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NoSuchAra | Self::NoSuchJob | Self::NoSuchCallback => StatusCode::NOT_FOUND,
+            Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
+            Self::CallbackTooLate { .. } | Self::CallbackRemoved => StatusCode::GONE,
+            Self::Invalid(invalid) => match invalid.problem {
+                // not even a document
+                Problem::NotUtf8 | Problem::NotJson { .. } | Problem::TooDeep { .. } => {
+                    StatusCode::UNPROCESSABLE_ENTITY
+                }
+                _ => StatusCode::BAD_REQUEST,
+            },
+            Self::Field { .. } | Self::UnusableCallback(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BadEncoding { .. } | Self::BrokenBody => StatusCode::BAD_REQUEST,
+            Self::UnknownEncoding | Self::WrongContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
+            Self::State(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
+            Self::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::NotInTime => StatusCode::GATEWAY_TIMEOUT,
+        }
+    }
+
+    /// A stable name for programs.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchAra => "no_such_ara",
+            Self::NotImplemented { .. } => "not_implemented",
+            Self::NoSuchJob => "no_such_job",
+            Self::NoSuchCallback => "no_such_callback",
+            Self::CallbackTooLate { .. } => "lookup_closed",
+            Self::CallbackRemoved => "not_awaited",
+            Self::Invalid(_) => "invalid_query",
+            Self::Field { .. } => "invalid_field",
+            Self::UnusableCallback(_) => "unusable_callback",
+            Self::TooLarge { .. } => "too_large",
+            Self::BadEncoding { .. } => "bad_encoding",
+            Self::UnknownEncoding => "unknown_encoding",
+            Self::WrongContentType => "wrong_content_type",
+            Self::BrokenBody => "broken_body",
+            Self::SlowBody => "slow_body",
+            Self::State(_) => "unavailable",
+            Self::NotInTime => "not_in_time",
+        }
+    }
+
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Invalid(invalid) if !invalid.path.is_empty() => Some(&invalid.path),
+            Self::Field { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        if let Self::State(error) = &self {
+            tracing::error!("request refused: {}", Causes(error));
+        }
+        let body =
+            Body { status: "Error", code: self.code(), field: self.field(), description: self.to_string() };
+        let mut response = (status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        match &self {
+            Self::State(error) if error.is_transient() => {
+                headers.insert(RETRY_AFTER, seconds(error.retry_after()));
+            }
+            Self::UnknownEncoding => {
+                headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity, gzip, zstd"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+fn seconds(duration: Duration) -> HeaderValue {
+    HeaderValue::from(duration.as_secs().max(1))
+}
+
+#[derive(Serialize)]
+struct Refusal {
+    status: &'static str,
+    code: &'static str,
+    description: &'static str,
+}
+
+pub(crate) async fn no_such_route() -> Response {
+    let description = "no such path; queries go to /{ara}/asyncquery and /{ara}/query";
+    (StatusCode::NOT_FOUND, Json(Refusal { status: "Error", code: "no_such_path", description }))
+        .into_response()
+}
+
+pub(crate) async fn no_such_method() -> Response {
+    let description = "this path does not take this method";
+    let body = Json(Refusal { status: "Error", code: "no_such_method", description });
+    (StatusCode::METHOD_NOT_ALLOWED, body).into_response()
+}

@@ -1,0 +1,142 @@
+//! From a request body to a query that is stored and queued.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use budget::{EpochMillis, TimeoutParameter};
+use bytes::Bytes;
+use rand::Rng;
+use runtime::log_entry;
+use state::{Delivery, NewQuery, QueryId, StoredLog};
+use trapi::{LogLevel, Query};
+use url::Url;
+
+use crate::app::Gateway;
+use crate::ara::{Ara, Unplanned};
+use crate::body;
+use crate::error::ApiError;
+use crate::trace;
+
+/// Where the response is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Async,
+    Sync,
+}
+
+/// A query that has passed every check.
+pub(crate) struct Examined {
+    ara: Ara,
+    plan: Vec<String>,
+    delivery: Delivery,
+    timeout: TimeoutParameter,
+    body: Bytes,
+}
+
+/// Reads and examines a request.
+pub(crate) async fn examine(
+    gateway: &Gateway,
+    ara: &str,
+    headers: &HeaderMap,
+    body: Body,
+    mode: Mode,
+) -> Result<Examined, ApiError> {
+    let ara: Ara = ara.parse().map_err(|()| ApiError::NoSuchAra)?;
+    body::check_content_type(headers)?;
+    let encoding = body::wire_encoding(headers)?;
+    let limit = gateway.query_max_bytes;
+    let wire = body::read(headers, body, limit).await?;
+    let size = wire.len();
+    body::work(size, move || {
+        let body = body::decode(&wire, encoding, limit)?;
+        let query = Query::parse(&body)?;
+        let question = query.query_graph.examine()?;
+        let plan = ara.plan(&query, &question).map_err(|unplanned| match unplanned {
+            Unplanned::NoWorkers => ApiError::NotImplemented { ara: ara.as_str() },
+            Unplanned::Invalid(invalid) => invalid.into(),
+        })?;
+        let delivery = match mode {
+            Mode::Async => Delivery::Callback(callback_url(&query)?),
+            Mode::Sync => Delivery::Connection,
+        };
+        let timeout = query.parameters.get("timeout").map(|raw| raw.get().to_owned());
+        Ok(Examined { ara, plan, delivery, timeout: TimeoutParameter::read(timeout.as_deref()), body })
+    })
+    .await?
+}
+
+fn callback_url(query: &Query) -> Result<String, ApiError> {
+    let problem = |problem| ApiError::Field { field: "callback", problem };
+    let text = query.callback.as_deref().ok_or(problem("callback: is missing"))?;
+    let url = Url::parse(text.trim()).map_err(|_| problem("callback: must be an http or https URL"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(problem("callback: must be an http or https URL"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(problem("callback: must not hold a user name or password"));
+    }
+    Ok(url.into())
+}
+
+/// A fresh id for a query, so that a waiter can be registered before the query is stored.
+pub(crate) fn new_id(gateway: &Gateway) -> QueryId {
+    let mut rng = rand::rng();
+    let partition = rng.random_range(0..gateway.partitions.max(1));
+    QueryId::random(partition, &mut rng)
+}
+
+impl Examined {
+    /// Stores and queues the query under `id`; on success it will be answered.
+    pub(crate) async fn store(
+        &self,
+        gateway: &Arc<Gateway>,
+        id: QueryId,
+        headers: &HeaderMap,
+    ) -> Result<Option<budget::Deadline>, ApiError> {
+        let intake = gateway.clock.now();
+        let budget = match self.delivery {
+            Delivery::Callback(_) => gateway.budgets.async_query(intake, self.timeout),
+            Delivery::Connection => gateway.budgets.sync_query(intake, self.timeout),
+        };
+        let traceparent = trace::traceparent(headers);
+        let query = NewQuery {
+            id,
+            ara: self.ara.as_str(),
+            delivery: &self.delivery,
+            body: &self.body,
+            intake,
+            budget,
+            plan: &self.plan,
+            traceparent: &traceparent,
+            logs: &self.first_logs(id, intake),
+        };
+        // the id makes a second try harmless, and tells when the first one had succeeded after all
+        let stored = match gateway.store.accept(&query).await {
+            Err(error @ state::StateError::Redis { .. }) => {
+                tracing::warn!("storing a query failed, trying once more: {}", runtime::Causes(&error));
+                gateway.store.accept(&query).await
+            }
+            other => other,
+        };
+        stored.map_err(ApiError::State)?;
+        tracing::info!(
+            query = %id,
+            ara = self.ara.as_str(),
+            traceparent,
+            "accepted query {id} for {}, {} bytes",
+            self.ara.as_str(),
+            self.body.len()
+        );
+        Ok(budget.deadline)
+    }
+
+    fn first_logs(&self, id: QueryId, now: EpochMillis) -> Vec<StoredLog> {
+        let accepted = format!("Query {id} accepted for {}", self.ara.as_str());
+        let mut logs = vec![log_entry(now, LogLevel::Info, accepted)];
+        if let TimeoutParameter::Unusable(why) = self.timeout {
+            logs.push(log_entry(now, LogLevel::Warning, format!("{why}; the default applies")));
+        }
+        logs
+    }
+}

@@ -1,0 +1,7 @@
+//! The gateway.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    shepherd_server::run()
+}
