@@ -1,0 +1,59 @@
+//! Runs the operations of a plan on a message in memory.
+
+use answers::Message;
+use answers::operations::{
+    Limit, Order, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+};
+use trapi::{Operation, Query};
+
+/// An operation that this version does not know: the plan was made by another one.
+#[derive(Debug, thiserror::Error)]
+#[error("operation `{0}` is unknown to this worker")]
+pub(crate) struct UnknownOperation(pub(crate) String);
+
+/// The operations of `plan` after its lookup and merge, with the client's options where it sent any.
+pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<Operation> {
+    let own = query.workflow.as_deref().unwrap_or_default();
+    let ids = plan.iter().skip(2).take_while(|id| *id != "finish_query");
+    // the plan of a client's workflow follows it entry by entry, the lookup first
+    ids.enumerate()
+        .map(|(index, id)| match own.get(index + 1) {
+            Some(operation) if operation.id == *id => operation.clone(),
+            _ => Operation::new(id.clone()),
+        })
+        .collect()
+}
+
+/// Runs one operation.
+pub(crate) fn run(operation: &Operation, message: &mut Message<'_>) -> Result<(), UnknownOperation> {
+    match operation.id.as_str() {
+        "sort_results_score" => sort_results_score(message, Order::of(operation)),
+        "filter_results_top_n" => filter_results_top_n(message, Limit::of(operation, "max_results")),
+        "filter_analyses_top_n" => filter_analyses_top_n(message, Limit::of(operation, "max_analyses")),
+        "filter_kgraph_orphans" => filter_kgraph_orphans(message),
+        unknown => return Err(UnknownOperation(unknown.to_owned())),
+    }
+    Ok(())
+}
+
+/// The workflow as it is told in the response: under TRAPI's names, with the options that apply.
+pub(crate) fn told(query: &Query, operations: &[Operation]) -> Vec<Operation> {
+    if let Some(workflow) = &query.workflow {
+        return workflow.clone();
+    }
+    let mut told = vec![Operation::new("lookup")];
+    told.extend(operations.iter().filter_map(|operation| {
+        let (name, value) = match operation.id.as_str() {
+            "sort_results_score" => ("ascending_or_descending", "\"descending\""),
+            "filter_results_top_n" => ("max_results", "500"),
+            "filter_kgraph_orphans" => return Some(operation.clone()),
+            // no name that TRAPI knows
+            _ => return None,
+        };
+        let mut operation = operation.clone();
+        let value = serde_json::value::RawValue::from_string(value.to_owned()).ok()?;
+        operation.parameters.insert(name.to_owned(), value);
+        Some(operation)
+    }));
+    told
+}

@@ -1,0 +1,167 @@
+//! The worker: reads what a response is made from, and stores what comes out.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use budget::Clock;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use rand::Rng;
+use runtime::{Causes, StartupError, SystemClock, Task, TaskError, Worker, run_worker};
+use state::{
+    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord, Standing,
+    StateError, StepEntry, Store, StoredLog,
+};
+use tokio::sync::Semaphore;
+
+use crate::compose::{Composed, Ingredients, Uncomposable, compose};
+
+/// Payloads read from Redis at once, per query.
+const READS_AT_ONCE: usize = 4;
+
+struct Operations<C> {
+    store: Store,
+    clock: C,
+    owner: ConsumerName,
+    keep_payloads: Duration,
+    biolink_version: String,
+    /// Bounds the queries that are composed at once: more would only take memory from each other.
+    processors: Arc<Semaphore>,
+}
+
+/// Runs the worker until it is told to stop.
+pub fn run() -> ExitCode {
+    run_worker("operations", |startup| {
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok::<_, StartupError>(Operations {
+            store: startup.store.clone(),
+            clock: SystemClock,
+            owner: startup.consumer.clone(),
+            keep_payloads: startup.settings.keep_callbacks,
+            biolink_version: startup.settings.biolink_version.clone(),
+            processors: Arc::new(Semaphore::new(processors)),
+        })
+    })
+}
+
+impl<C: Clock> Worker for Operations<C> {
+    fn operations(&self) -> Vec<String> {
+        vec!["merge".to_owned()]
+    }
+
+    async fn handle(&self, task: Task) -> Result<(), TaskError> {
+        let entry = &task.entry;
+        let Begun { record, body } = match self.store.begin(entry, &self.owner, self.clock.now()).await? {
+            Ok(begun) => begun,
+            Err(standing) => return self.not_ours(entry, standing).await,
+        };
+        let records = self.store.callbacks(record.id).await?;
+        // before the payloads are read, so that only so many queries' are in memory
+        let processor = Arc::clone(&self.processors).acquire_owned().await;
+        let callbacks = self.payloads(records).await?;
+        let composed = self.compose(&record, &body, callbacks, None).await?;
+        drop(processor);
+        self.put(entry, &record, &composed).await
+    }
+
+    /// The client gets at least its question back, and the reason.
+    async fn give_up(&self, entry: &StepEntry, reason: &str) -> Result<(), TaskError> {
+        let Begun { record, body } = match self.store.begin(entry, &self.owner, self.clock.now()).await? {
+            Ok(begun) => begun,
+            Err(standing) => return self.not_ours(entry, standing).await,
+        };
+        let records = self.store.callbacks(record.id).await?;
+        let callbacks = records.into_iter().map(|record| (record, None)).collect();
+        let failure = format!("{} failed: {reason}", entry.operation);
+        let composed = self.compose(&record, &body, callbacks, Some(failure)).await?;
+        self.put(entry, &record, &composed).await
+    }
+}
+
+impl<C: Clock> Operations<C> {
+    async fn not_ours(&self, entry: &StepEntry, standing: Standing) -> Result<(), TaskError> {
+        match standing {
+            Standing::Lost => return Ok(()),
+            Standing::Over => self.store.discard_payloads(entry.query).await?,
+            Standing::Missing | Standing::Past => {}
+        }
+        Ok(self.store.settle(&entry.operation, entry.query.partition(), &entry.id).await?)
+    }
+
+    async fn payloads(
+        &self,
+        records: Vec<CallbackRecord>,
+    ) -> Result<Vec<(CallbackRecord, Option<Payload>)>, StateError> {
+        stream::iter(records)
+            .map(|record| async move {
+                let payload = match record.status {
+                    CallbackStatus::Returned => self.store.payload(&record).await?,
+                    _ => None,
+                };
+                Ok((record, payload))
+            })
+            .buffered(READS_AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    async fn compose(
+        &self,
+        record: &QueryRecord,
+        body: &[u8],
+        callbacks: Vec<(CallbackRecord, Option<Payload>)>,
+        failure: Option<String>,
+    ) -> Result<Composed, TaskError> {
+        let ingredients = Ingredients {
+            record: record.clone(),
+            query: body.to_vec(),
+            callbacks,
+            logs: self.store.logs(record.id).await?,
+            biolink_version: self.biolink_version.clone(),
+            now: self.clock.now(),
+            failure,
+        };
+        let composed = tokio::task::spawn_blocking(|| compose(ingredients)).await;
+        let defect = |what: String| TaskError::Defect { what };
+        match composed {
+            Ok(Ok(composed)) => Ok(composed),
+            Ok(Err(error)) => Err(defect(Causes::<Uncomposable>(&error).to_string())),
+            Err(panic) => Err(defect(format!("the merge did not end: {panic}"))),
+        }
+    }
+
+    async fn put(&self, entry: &StepEntry, record: &QueryRecord, composed: &Composed) -> Result<(), TaskError> {
+        let Composed { body, ending, results, logs } = composed;
+        let logs: Vec<StoredLog> =
+            logs.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(StoredLog).collect();
+        let delivery_step = match record.delivery {
+            Delivery::Callback(_) => Some(record.plan.len().saturating_sub(1)),
+            Delivery::Connection => None,
+        };
+        let response = FinalResponse {
+            body,
+            outcome: ending.job,
+            status: ending.status,
+            description: &ending.description,
+            http_status: ending.http_status,
+            delivery_step,
+            keep_payloads_ms: u64::try_from(self.keep_payloads.as_millis()).unwrap_or(u64::MAX),
+            logs: &logs,
+            token: rand::rng().random(),
+        };
+        let query = record.id;
+        match self.store.store_response(entry, &self.owner, &response, self.clock.now()).await? {
+            Ok(()) => {
+                let bytes = body.len();
+                tracing::info!(
+                    %query, results, bytes, status = ending.status,
+                    "composed the response to query {query}: {}, {results} results, {bytes} bytes", ending.status
+                );
+            }
+            Err(Standing::Over) => self.store.discard_payloads(query).await?,
+            // the script has settled the entry, or its new owner will
+            Err(Standing::Lost | Standing::Missing | Standing::Past) => {}
+        }
+        Ok(())
+    }
+}
