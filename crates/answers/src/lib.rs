@@ -1,3 +1,12 @@
 //! Expansion, merge, ranking, sorting and filtering: pure functions on messages. No I/O.
 
+mod canonical;
+mod json;
+
 pub mod expand;
+pub mod merge;
+pub mod message;
+pub mod operations;
+pub mod response;
+
+pub use message::Message;

@@ -1,0 +1,178 @@
+//! Reading callbacks, and what is filtered in each by itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use foldhash::{HashMap, HashSet};
+use trapi::{LogEntry, QEdge, QueryGraph};
+
+use super::outcome::{Failure, Outcome};
+use super::{Callback, is_direct, logs};
+use crate::Message;
+use crate::message::{Answer, BodyText, KeyId, NodeId};
+use crate::operations::filter_kgraph_orphans;
+
+/// A node that stands in one place of more results than this says little about any of them.
+const MAX_RESULTS_PER_NODE: usize = 10;
+
+/// Bodies smaller than this together are read faster by one thread.
+const WORTH_THREADS: usize = 256 * 1024;
+
+/// A callback that was read.
+pub(super) struct Part<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) logs: Vec<LogEntry>,
+    pub(super) content: Option<Message<'a>>,
+}
+
+/// Reads all callbacks, on all cores where it is worth it; parts come in the order of the callbacks.
+pub(super) fn read_all<'a>(callbacks: &[Callback<'a>], creative: bool) -> Vec<Part<'a>> {
+    let size: usize = callbacks.iter().map(|callback| callback.body.len()).sum();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(callbacks.len());
+    if threads < 2 || size < WORTH_THREADS {
+        return callbacks.iter().map(|callback| read(callback, creative)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut parts = Vec::new();
+        loop {
+            let position = next.fetch_add(1, Ordering::Relaxed);
+            let Some(callback) = callbacks.get(position) else { return parts };
+            parts.push((position, read(callback, creative)));
+        }
+    };
+    let mut parts: Vec<(usize, Part<'a>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut parts = work();
+        for other in others {
+            match other.join() {
+                Ok(more) => parts.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        parts
+    });
+    parts.sort_unstable_by_key(|(position, _)| *position);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+fn read<'a>(callback: &Callback<'a>, creative: bool) -> Part<'a> {
+    let body: BodyText<'a> = match serde_json::from_str(callback.body) {
+        Ok(body) => body,
+        Err(error) => return failed(Failure::Unreadable(error.to_string()), Vec::new()),
+    };
+    let logs = logs::read(body.logs);
+    let status = body.status.as_deref().unwrap_or_default();
+    let Some(message) = body.message else {
+        if is_not_traversable(status) {
+            return Part { outcome: Outcome::NotTraversable, logs, content: None };
+        }
+        return failed(Failure::NoMessage { status: shown(status) }, logs);
+    };
+    let mut message = message.into_message();
+    let results = message.results.len();
+    if results == 0 && is_not_traversable(status) {
+        return Part { outcome: Outcome::NotTraversable, logs, content: None };
+    }
+    if results == 0 && is_failure(status) {
+        let description = shown(body.description.as_deref().unwrap_or_default());
+        return failed(Failure::Reported { status: shown(status), description }, logs);
+    }
+    drop_repeated_nodes(&mut message);
+    if !is_direct(callback, creative) {
+        drop_promiscuous(&mut message, callback.sent);
+    }
+    Part { outcome: Outcome::Answered { results }, logs, content: Some(message) }
+}
+
+fn failed<'a>(reason: Failure, logs: Vec<LogEntry>) -> Part<'a> {
+    Part { outcome: Outcome::Failed { reason }, logs, content: None }
+}
+
+fn is_not_traversable(status: &str) -> bool {
+    status.eq_ignore_ascii_case("QueryNotTraversable")
+}
+
+fn is_failure(status: &str) -> bool {
+    let failures = ["Failed", "Failure", "Error", "KPsNotAvailable", "Timeout"];
+    failures.iter().any(|failure| status.eq_ignore_ascii_case(failure))
+}
+
+/// A foreign text, short enough to be logged.
+fn shown(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+/// Drops results in which two keys bind the same nodes: such a path runs back on itself. What only they
+/// reached goes with them.
+fn drop_repeated_nodes(message: &mut Message<'_>) {
+    let before = message.results.len();
+    message.results.retain(|answer| !repeats_nodes(answer));
+    if message.results.len() < before {
+        filter_kgraph_orphans(message);
+    }
+}
+
+fn repeats_nodes(answer: &Answer<'_>) -> bool {
+    let mut sets: Vec<Vec<NodeId>> = Vec::with_capacity(answer.node_bindings.len());
+    for (_, list) in &answer.node_bindings {
+        let mut set: Vec<NodeId> = list.iter().map(|binding| binding.id).collect();
+        set.sort_unstable();
+        set.dedup();
+        if !set.is_empty() {
+            sets.push(set);
+        }
+    }
+    sets.sort_unstable();
+    sets.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
+}
+
+/// Drops results around a node that stands in the same place of too many of them, where the sent graph
+/// makes that likely: from three edges on, at a node where two edges meet that ask for the same.
+///
+/// The pinned node is in every result and says nothing by it.
+fn drop_promiscuous(message: &mut Message<'_>, sent: &QueryGraph) {
+    let centres: Vec<KeyId> = centres(sent).into_iter().filter_map(|key| message.keys.find(key)).collect();
+    let mut counts: HashMap<(KeyId, NodeId), usize> = HashMap::default();
+    for &key in &centres {
+        for answer in &message.results {
+            let nodes: HashSet<NodeId> = bound(answer, key).collect();
+            for node in nodes {
+                *counts.entry((key, node)).or_default() += 1;
+            }
+        }
+    }
+    let is_rare = |key, node| counts.get(&(key, node)).is_none_or(|&count| count <= MAX_RESULTS_PER_NODE);
+    message
+        .results
+        .retain(|answer| centres.iter().all(|&key| bound(answer, key).all(|node| is_rare(key, node))));
+}
+
+fn bound<'m>(answer: &'m Answer<'_>, key: KeyId) -> impl Iterator<Item = NodeId> + 'm {
+    let lists = answer.node_bindings.iter().filter(move |(known, _)| *known == key);
+    lists.flat_map(|(_, list)| list).map(|binding| binding.id)
+}
+
+fn centres(sent: &QueryGraph) -> Vec<&str> {
+    if sent.edges.len() < 3 {
+        return Vec::new();
+    }
+    let mut ends: HashMap<(bool, &str, Vec<&str>), usize> = HashMap::default();
+    for edge in sent.edges.values() {
+        for (is_subject, node) in [(true, &edge.subject), (false, &edge.object)] {
+            *ends.entry((is_subject, node, predicates(edge))).or_default() += 1;
+        }
+    }
+    let shared = ends.into_iter().filter(|(_, count)| *count > 1).map(|((_, node, _), _)| node);
+    let mut nodes: Vec<&str> =
+        shared.filter(|node| !sent.nodes.get(*node).is_some_and(trapi::QNode::is_pinned)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+fn predicates(edge: &QEdge) -> Vec<&str> {
+    let mut predicates: Vec<&str> = edge.predicates.iter().flatten().map(String::as_str).collect();
+    predicates.sort_unstable();
+    predicates
+}

@@ -1,0 +1,102 @@
+//! From all callbacks of a lookup to one message.
+//!
+//! The order of arrival does not matter: callbacks are put in an order of their own first, every union is a
+//! set union, and the ids that are made here are derived from what they stand for. Callbacks are read in
+//! parallel and borrowed from; names become numbers once, and no content is parsed that need not be.
+
+mod callback;
+mod collect;
+mod ids;
+mod inferred;
+mod logs;
+mod lookup;
+mod outcome;
+mod paths;
+mod union;
+
+use serde_json::value::RawValue;
+use trapi::{LogEntry, QueryGraph, Question};
+
+pub use outcome::{Failure, Note, Outcome};
+
+use crate::Message;
+use collect::Collected;
+
+/// The answer to one sub-query.
+#[derive(Clone, Copy, Debug)]
+pub struct Callback<'a> {
+    /// Number of the sub-query.
+    pub index: u32,
+    /// Label of the sub-query: [`crate::expand::DIRECT`] for the client's own graph.
+    pub label: &'a str,
+    /// The graph as it was sent.
+    pub sent: &'a QueryGraph,
+    /// The response, decoded.
+    pub body: &'a str,
+}
+
+/// A merged message and what became of each callback.
+#[derive(Debug)]
+pub struct Merged<'a> {
+    /// The message.
+    pub message: Message<'a>,
+    /// What became of each callback, in the order given.
+    pub outcomes: Vec<Outcome>,
+    /// What the callbacks' senders logged, in the order of the callbacks given.
+    pub logs: Vec<LogEntry>,
+    /// What the client should know about the merge.
+    pub notes: Vec<Note>,
+}
+
+/// Merges the callbacks to a client's question.
+pub fn merge<'a>(
+    ara: &str,
+    graph: &QueryGraph,
+    question: &Question,
+    callbacks: &[Callback<'a>],
+) -> Merged<'a> {
+    let creative = matches!(question, Question::Inferred(_));
+    let parts = callback::read_all(callbacks, creative);
+    let mut outcomes = Vec::with_capacity(parts.len());
+    let mut logs = Vec::new();
+    let mut usable = Vec::with_capacity(parts.len());
+    for (part, callback) in parts.into_iter().zip(callbacks) {
+        outcomes.push(part.outcome);
+        logs.extend(part.logs);
+        usable.extend(part.content.map(|content| (callback, content)));
+    }
+    // An order of their own, whatever the order of arrival and the numbering.
+    usable.sort_by(|(one, _), (other, _)| place(one, creative).cmp(&place(other, creative)));
+
+    let mut collected = Collected::new(ara, graph);
+    for (callback, part) in usable {
+        collected.add(callback.label, is_direct(callback, creative), part);
+    }
+    collected.prune();
+    match question {
+        Question::Inferred(question) => inferred::combine(&mut collected, question),
+        Question::Lookup => lookup::combine(&mut collected),
+        Question::Pathfinder(question) => paths::combine(&mut collected, question),
+    }
+    let (message, notes) = collected.finish();
+    Merged { message, outcomes, logs, notes }
+}
+
+/// Whether a callback answers the client's own graph; where nothing is inferred, all do.
+fn is_direct(callback: &Callback<'_>, creative: bool) -> bool {
+    !creative || callback.label == crate::expand::DIRECT
+}
+
+fn place<'a>(callback: &Callback<'a>, creative: bool) -> (bool, &'a str, &'a str) {
+    (!is_direct(callback, creative), callback.label, callback.body)
+}
+
+/// The source that this persona is.
+fn infores(ara: &str) -> String {
+    format!("infores:shepherd-{ara}")
+}
+
+/// A value as JSON text; values written here cannot fail to be.
+fn to_raw(value: &impl serde::Serialize) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).ok()
+}

@@ -1,0 +1,124 @@
+//! Answers to a path query: one result per pair of ends, one analysis per path, whose edges are an
+//! auxiliary graph.
+
+use std::borrow::Cow;
+
+use foldhash::{HashMap, HashSet};
+use trapi::{PathConstraint, Pathfinder};
+
+use super::collect::{Collected, bound_edges, bound_nodes, settle};
+use crate::Message;
+use crate::message::{Answer, Binding, GraphId, KeyId, NodeId, Score, unite_bindings};
+
+const NAMED_THING: &str = "biolink:NamedThing";
+
+/// Puts the results of all callbacks together.
+pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
+    let keys = &mut collected.message.keys;
+    let mut key = |name: &String| keys.intern(Cow::Owned(name.clone()));
+    let (path, ends) = (key(&question.path), [key(&question.subject), key(&question.object)]);
+    let constraints = collected
+        .message
+        .query_graph
+        .paths
+        .get(&question.path)
+        .and_then(|path| path.constraints.clone())
+        .unwrap_or_default();
+    let mut paths = Paths {
+        path,
+        ends,
+        constraints,
+        results: Vec::new(),
+        positions: HashMap::default(),
+        known: HashMap::default(),
+    };
+    for source in std::mem::take(&mut collected.sources) {
+        let mut unbound = 0;
+        for answer in source.answers {
+            if !paths.add(collected, answer) {
+                unbound += 1;
+            }
+        }
+        collected.note_dropped(unbound, source.label, "an end of the path is not bound");
+    }
+    collected.message.results = paths.results;
+    let Message { results, nodes, .. } = &mut collected.message;
+    for answer in results {
+        settle(&mut answer.node_bindings, nodes);
+    }
+}
+
+struct Paths<'a> {
+    path: KeyId,
+    ends: [KeyId; 2],
+    constraints: Vec<PathConstraint>,
+    results: Vec<Answer<'a>>,
+    /// Position of the result for the nodes at both ends.
+    positions: HashMap<[Vec<NodeId>; 2], usize>,
+    /// Position of the analysis for a path, by result.
+    known: HashMap<(usize, GraphId), usize>,
+}
+
+impl<'a> Paths<'a> {
+    /// Adds a path; false where one of its ends is not bound.
+    fn add(&mut self, collected: &mut Collected<'a>, mut answer: Answer<'a>) -> bool {
+        let ends = self.ends.map(|key| bound_nodes(&answer, key));
+        if ends.iter().any(Vec::is_empty) {
+            return false;
+        }
+        let mut edges: Vec<_> = answer.analyses.iter().flat_map(bound_edges).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        if edges.is_empty() || !self.fits(&answer, &collected.message) {
+            return true;
+        }
+        let graph = collected.graph_of(&edges);
+        let score = score(&mut answer);
+        let results = &mut self.results;
+        let position = *self.positions.entry(ends).or_insert_with(|| {
+            results.push(Answer::default());
+            results.len() - 1
+        });
+        let Some(result) = self.results.get_mut(position) else { return true };
+        let own = answer.node_bindings.into_iter().filter(|(key, _)| self.ends.contains(key));
+        unite_bindings(&mut result.node_bindings, own.collect());
+        let known = *self.known.entry((position, graph)).or_insert(result.analyses.len());
+        if let Some(analysis) = result.analyses.get_mut(known) {
+            analysis.score = Score::better(analysis.score, score);
+        } else {
+            let mut analysis = collected.own_analysis();
+            analysis.path_bindings.push((self.path, vec![Binding::plain(graph)]));
+            analysis.score = score;
+            result.analyses.push(analysis);
+        }
+        true
+    }
+
+    /// Whether a path passes what one of the constraints wants, all of whose categories must be met by
+    /// some node between the ends.
+    fn fits(&self, answer: &Answer<'_>, message: &Message<'_>) -> bool {
+        let wanted = |constraint: &PathConstraint| -> Vec<String> {
+            let categories = constraint.intermediate_categories.iter().flatten();
+            categories.filter(|category| *category != NAMED_THING).cloned().collect()
+        };
+        let mut between: HashSet<NodeId> = HashSet::default();
+        for (key, list) in &answer.node_bindings {
+            if !self.ends.contains(key) {
+                between.extend(list.iter().map(|binding| binding.id));
+            }
+        }
+        let is_met = |category: &String| {
+            between
+                .iter()
+                .any(|&node| message.nodes.get(node).is_some_and(|node| node.has_category(category)))
+        };
+        self.constraints.is_empty()
+            || self.constraints.iter().any(|constraint| wanted(constraint).iter().all(is_met))
+    }
+}
+
+/// The best score that came with a path, on the result or on an analysis.
+fn score<'a>(answer: &mut Answer<'a>) -> Option<Score<'a>> {
+    let own = answer.rest.remove("score").and_then(Score::from_raw);
+    answer.analyses.iter().map(|analysis| analysis.score).fold(own, Score::better)
+}

@@ -1,0 +1,55 @@
+//! A node of the knowledge graph.
+
+use std::borrow::Cow;
+
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
+
+use super::list::List;
+use super::object::{Fields, Rest, is_null, readable};
+
+/// A node: its name and lists as they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Node<'a> {
+    pub(crate) name: Option<&'a RawValue>,
+    pub(crate) categories: List<'a>,
+    pub(crate) attributes: List<'a>,
+    pub(crate) rest: Rest<'a>,
+}
+
+impl<'de> Fields<'de> for Node<'de> {
+    const WHAT: &'static str = "a node";
+
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        let value: &'de RawValue = map.next_value()?;
+        match name.as_ref() {
+            "name" => self.name = (!is_null(value)).then_some(value),
+            "categories" => self.categories = List::from_raw(value),
+            "attributes" => self.attributes = List::from_raw(value),
+            _ => self.rest.insert(name, value),
+        }
+        Ok(())
+    }
+}
+
+readable!(Node);
+
+impl Node<'_> {
+    /// Takes over what another copy of the node knows: the first name that says something stays.
+    pub(crate) fn unite(&mut self, other: Self) {
+        if self.name.is_none_or(|name| name.get() == r#""""#) {
+            self.name = other.name.or(self.name);
+        }
+        self.categories.unite(other.categories);
+        self.attributes.unite(other.attributes);
+        self.rest.fill_from(other.rest);
+    }
+
+    /// Whether the node is of this very category.
+    pub(crate) fn has_category(&self, category: &str) -> bool {
+        self.categories
+            .items()
+            .into_iter()
+            .any(|item| serde_json::from_str::<String>(item.get()).is_ok_and(|item| item == category))
+    }
+}

@@ -1,0 +1,9 @@
+//! The operations of a workflow that change a message in memory.
+
+mod limit;
+mod orphans;
+mod sort;
+
+pub use limit::{Limit, filter_analyses_top_n, filter_results_top_n};
+pub use orphans::filter_kgraph_orphans;
+pub use sort::{Order, sort_results_score};
