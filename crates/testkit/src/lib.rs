@@ -5,7 +5,7 @@
 //! for an event under a limit.
 
 pub mod answers;
-//ARS
+pub mod ars;
 pub mod http;
 mod journal;
 mod loopback;
@@ -14,12 +14,12 @@ pub mod ports;
 pub mod process;
 pub mod queries;
 mod redis_server;
-//R
+pub mod retriever;
 //S
 
-//UA::ArsDouble;
+pub use ars::ArsDouble;
 pub use journal::WaitError;
 pub use loopback::ServeError;
 pub use redis_server::{PrivateRedis, PrivateRedisBuilder, RedisError};
-//UR
+pub use retriever::RetrieverDouble;
 //US
