@@ -8,18 +8,18 @@ pub mod answers;
 pub mod ars;
 pub mod http;
 mod journal;
-mod loopback;
 pub mod poll;
 pub mod ports;
 pub mod process;
 pub mod queries;
 mod redis_server;
 pub mod retriever;
-//S
+mod serve;
+pub mod stack;
 
 pub use ars::ArsDouble;
 pub use journal::WaitError;
-pub use loopback::ServeError;
 pub use redis_server::{PrivateRedis, PrivateRedisBuilder, RedisError};
 pub use retriever::RetrieverDouble;
-//US
+pub use serve::ServeError;
+pub use stack::Stack;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::journal::{WaitError, lock};
-use crate::loopback::{LoopbackServer, ServeError};
+use crate::ports;
+use crate::serve::{HttpServer, ServeError};
 pub use client::{Accepted, Answer, SubmitError};
 pub use policy::{Policy, Reply};
 use server::Shared;
@@ -54,8 +55,10 @@ impl Delivery {
 #[derive(Debug)]
 pub struct ArsDouble {
     shared: Arc<Shared>,
-    server: LoopbackServer,
+    server: HttpServer,
     http: reqwest::Client,
+    /// Host and port in callback URLs.
+    host: String,
 }
 
 impl ArsDouble {
@@ -72,10 +75,31 @@ impl ArsDouble {
     /// # Errors
     /// As [`Self::start`].
     pub async fn start_with(port: u16, policy: Policy) -> Result<Self, ServeError> {
+        Self::listen(ports::loopback(port), None, policy).await
+    }
+
+    /// Starts one that listens at `addr` and is called `public_host` (`host` or `host:port`) in callback URLs, for a
+    /// Shepherd that reaches this machine by another name, from inside a container for example.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub async fn listen(
+        addr: SocketAddr,
+        public_host: Option<&str>,
+        policy: Policy,
+    ) -> Result<Self, ServeError> {
         let http = crate::http::plain_client().map_err(ServeError::Client)?;
         let shared = Arc::new(Shared::new(policy));
-        let server = LoopbackServer::start(port, server::router(Arc::clone(&shared))).await?;
-        Ok(Self { shared, server, http })
+        let server = HttpServer::start(addr, server::router(Arc::clone(&shared))).await?;
+        let port = server.addr().port();
+        let host = match public_host {
+            None => server.addr().to_string(),
+            Some(host) if host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) => {
+                host.to_owned()
+            }
+            Some(host) => format!("{host}:{port}"),
+        };
+        Ok(Self { shared, server, http, host })
     }
 
     /// Where it listens.
@@ -85,7 +109,7 @@ impl ArsDouble {
 
     /// The callback URL for `key`.
     pub fn callback_url(&self, key: &str) -> String {
-        format!("http://{}/callback/{key}", self.addr())
+        format!("http://{}/callback/{key}", self.host)
     }
 
     /// Answers by another policy from now on.
@@ -104,7 +128,7 @@ impl ArsDouble {
     /// [`ServeError`] when the port was taken meanwhile.
     pub async fn resume(&mut self) -> Result<(), ServeError> {
         let router = server::router(Arc::clone(&self.shared));
-        self.server = LoopbackServer::start(self.addr().port(), router).await?;
+        self.server = HttpServer::start(self.addr(), router).await?;
         Ok(())
     }
 

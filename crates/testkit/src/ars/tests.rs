@@ -57,3 +57,14 @@ async fn a_query_that_is_not_accepted_is_an_error_with_the_answer() {
     let refused = ars.submit_async(&base, "aragorn", crate::queries::treats("MONDO:0005148")).await;
     assert!(matches!(refused, Err(SubmitError::Refused { status: 404, .. })));
 }
+
+#[tokio::test]
+async fn callback_urls_can_name_another_host() {
+    let named = |host: &'static str| async move {
+        let ars = ArsDouble::listen(ports::loopback(0), Some(host), Policy::default()).await.unwrap();
+        (ars.callback_url("k"), ars.addr().port())
+    };
+    let (url, port) = named("host.docker.internal").await;
+    assert_eq!(url, format!("http://host.docker.internal:{port}/callback/k"));
+    assert_eq!(named("localhost:99").await.0, "http://localhost:99/callback/k");
+}

@@ -7,7 +7,7 @@ use futures_util::stream;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use std::error::Error;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::plan::Encoding;
 use super::record::{CallbackOutcome, CallbackRecord, Submission};
@@ -80,6 +80,7 @@ pub(super) async fn post(
         url,
         started,
         took: started.elapsed(),
+        ended_at: SystemTime::now(),
         connects,
         wire_bytes: body.bytes.len(),
         encoding: body.encoding,

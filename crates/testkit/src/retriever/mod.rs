@@ -18,7 +18,8 @@ use std::time::Duration;
 use crate::answers::AnswerSpec;
 use crate::http;
 use crate::journal::{WaitError, lock};
-use crate::loopback::{LoopbackServer, ServeError};
+use crate::ports;
+use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
 use server::Shared;
@@ -58,7 +59,8 @@ impl RetrieverBuilder {
     pub async fn start(self) -> Result<RetrieverDouble, ServeError> {
         let client = http::unpooled_client(callback::TIMEOUT).map_err(ServeError::Client)?;
         let shared = Arc::new(Shared::new(client, self.plan, self.answers));
-        let server = LoopbackServer::start(self.port, server::router(Arc::clone(&shared))).await?;
+        let server =
+            HttpServer::start(ports::loopback(self.port), server::router(Arc::clone(&shared))).await?;
         Ok(RetrieverDouble { shared, server })
     }
 }
@@ -67,7 +69,7 @@ impl RetrieverBuilder {
 #[derive(Debug)]
 pub struct RetrieverDouble {
     shared: Arc<Shared>,
-    server: LoopbackServer,
+    server: HttpServer,
 }
 
 impl RetrieverDouble {
@@ -116,7 +118,7 @@ impl RetrieverDouble {
     /// [`ServeError`] when the port was taken meanwhile.
     pub async fn resume(&mut self) -> Result<(), ServeError> {
         let router = server::router(Arc::clone(&self.shared));
-        self.server = LoopbackServer::start(self.addr().port(), router).await?;
+        self.server = HttpServer::start(self.addr(), router).await?;
         Ok(())
     }
 

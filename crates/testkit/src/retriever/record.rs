@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// One request to `/asyncquery` (or `/query`, or `/rehydrate`) as it came in.
 #[derive(Clone, Debug)]
@@ -89,6 +89,8 @@ pub struct CallbackRecord {
     pub started: Instant,
     /// From then until the outcome was known.
     pub took: Duration,
+    /// When the outcome was known, by the clock on the wall.
+    pub ended_at: SystemTime,
     /// How many connections were tried.
     pub connects: usize,
     /// Size of its body on the wire.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Instant, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 use super::callback::{self, WireBody};
@@ -19,7 +19,7 @@ use super::record::{CallbackRecord, Submission};
 use super::request::{Refusal, check_callback, parse_query, read_body};
 use crate::answers::{self, AnswerSpec};
 use crate::journal::{Journal, lock};
-use crate::loopback::HangUp;
+use crate::serve::HangUp;
 
 /// What the handlers, the jobs and the test share.
 #[derive(Debug)]
@@ -189,6 +189,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/asyncquery_status/{job_id}", get(status))
         .route("/response/{job_id}", get(response))
         .route("/stats", get(stats))
+        .route("/readyz", get(|| async { "ready" }))
         // Bodies are bounded where they are read, before and after decompression.
         .layer(DefaultBodyLimit::disable())
         .with_state(shared)
@@ -304,7 +305,10 @@ fn unknown(job_id: &str) -> Response {
 
 async fn stats(State(shared): State<Arc<Shared>>) -> Json<Value> {
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    for record in shared.callbacks.snapshot() {
+    let callbacks = shared.callbacks.snapshot();
+    let last = callbacks.iter().map(|record| record.ended_at).max();
+    let last = last.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs_f64() * 1e3);
+    for record in callbacks {
         let outcome = record.status().map_or_else(|| "failed".to_owned(), |status| status.to_string());
         *outcomes.entry(outcome).or_default() += 1;
     }
@@ -315,5 +319,6 @@ async fn stats(State(shared): State<Arc<Shared>>) -> Json<Value> {
         "refusals": shared.refusals.total(),
         "callbacks": shared.callbacks.total(),
         "callback_outcomes": outcomes,
+        "last_callback_ended_ms": last,
     }))
 }
