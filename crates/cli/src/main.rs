@@ -23,10 +23,12 @@ use error::{Chain, CliError};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // The doubles' own words go to standard error: a log file when they run in a process of their own.
-    let filter = EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let command = Cli::parse().command;
+    // The double of Retriever on its own has nothing else to show; the other commands have their own display.
+    let level = if matches!(command, Command::Retriever(_)) { "info" } else { "warn" };
+    let filter = EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    match run(Cli::parse().command).await {
+    match run(command).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("shepherd: {}", Chain(&error));

@@ -4,6 +4,7 @@
 //! then on, posts the callback once, compressed only where the submission allows it, and keeps the answer for whoever
 //! asks by job id. A [`Plan`] makes it misbehave for chosen sub-queries.
 
+mod ack;
 mod callback;
 mod job;
 mod plan;

@@ -31,7 +31,7 @@ pub enum Ack {
 /// From when on a job's time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStarts {
-    /// When the ACK goes out, as with the real Retriever; without an ACK, on arrival.
+    /// Once the ACK has gone out, as with the real Retriever; without an ACK, on arrival.
     WithAck,
     /// When the submission arrives, however late its ACK is.
     OnArrival,

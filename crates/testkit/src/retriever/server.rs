@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
+use super::ack::{self, WhenSent};
 use super::callback::{self, WireBody};
 use super::job::{Job, Jobs, Work, time_limit};
 use super::plan::{Ack, Behaviour, Payload, Plan, WorkStarts};
@@ -116,20 +117,25 @@ impl Shared {
         tasks.spawn(task);
     }
 
+    /// Runs a job from `start`, or from the moment its ACK is out where that comes later.
     fn start_job(
         self: &Arc<Self>,
         submission: Submission,
         behaviour: Behaviour,
         start: tokio::time::Instant,
+        acknowledged: Option<WhenSent>,
     ) {
         let work = Work::of(&behaviour, time_limit(&submission));
         let mut job = Job { submission, payload: behaviour.payload.clone(), work, done: false };
         lock(&self.jobs).add(job.clone());
         let shared = Arc::clone(self);
         self.spawn(async move {
-            // A job whose limit lies beyond the end of time never ends.
-            let Some(end) = start.checked_add(work.takes) else { return };
-            tokio::time::sleep_until(end).await;
+            tokio::time::sleep_until(start).await;
+            if let Some(acknowledged) = acknowledged {
+                // Its only outcome is the sender's end.
+                let _ = acknowledged.await;
+            }
+            tokio::time::sleep(work.takes).await;
             job.done = true;
             lock(&shared.jobs).finish(&job.submission.job_id);
             shared.call_back(job, behaviour).await;
@@ -204,16 +210,20 @@ async fn asyncquery(State(shared): State<Arc<Shared>>, request: Request) -> Resu
     let ack_at = arrival + behaviour.ack_delay;
     let job_id = submission.job_id.clone();
     let ack = behaviour.ack.clone();
+    let (sent, when_sent) = ack::channel();
     if behaviour.runs() {
-        let start = match (behaviour.starts, &ack) {
-            (WorkStarts::OnArrival, _) | (_, Ack::Never) => arrival,
-            (WorkStarts::WithAck, _) => ack_at,
+        let (start, acknowledged) = match (behaviour.starts, &ack) {
+            (WorkStarts::OnArrival, _) | (_, Ack::Never) => (arrival, None),
+            (WorkStarts::WithAck, _) => (ack_at, Some(when_sent)),
         };
-        shared.start_job(submission, behaviour, start);
+        shared.start_job(submission, behaviour, start, acknowledged);
     }
     tokio::time::sleep_until(ack_at).await;
     Ok(match ack {
-        Ack::Accept(status) => (status, Json(accepted(&job_id))).into_response(),
+        Ack::Accept(status) => {
+            let json = [(header::CONTENT_TYPE, "application/json")];
+            (status, json, ack::body(accepted(&job_id), sent)).into_response()
+        }
         Ack::Refuse { status, headers, body } => (status, headers, body).into_response(),
         Ack::HangUp => HangUp.into_response(),
         // Ends when the client gives up, which drops this future.
@@ -221,8 +231,9 @@ async fn asyncquery(State(shared): State<Arc<Shared>>, request: Request) -> Resu
     })
 }
 
-fn accepted(job_id: &str) -> Value {
-    json!({ "status": "Accepted", "description": "Query has been queued for processing.", "job_id": job_id })
+fn accepted(job_id: &str) -> String {
+    let description = "Query has been queued for processing.";
+    json!({ "status": "Accepted", "description": description, "job_id": job_id }).to_string()
 }
 
 async fn query(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refusal> {

@@ -153,6 +153,15 @@ async fn acks_can_be_slow_odd_refused_or_missing() {
 }
 
 #[tokio::test]
+async fn a_job_does_not_overtake_its_ack() {
+    let delay = Duration::from_millis(150);
+    let pair = Pair::with(Plan::always(Behaviour::answer().ack_after(delay))).await;
+    let asked = Instant::now();
+    pair.submit(&pair.query("k")).await.unwrap();
+    assert!(pair.client.wait_for("k", LIMIT).await.unwrap().arrived >= asked + delay);
+}
+
+#[tokio::test]
 async fn connections_can_be_dropped_unread() {
     let pair = Pair::with(Plan::default()).await;
     pair.retriever.drop_next_connections(1);

@@ -175,24 +175,26 @@ impl StackBuilder {
         let gateway = stack.gateway_url();
         let mut defaults = BTreeMap::from([
             ("CALLBACK_HOST".to_owned(), gateway.clone()),
-            ("SERVER_URL".to_owned(), gateway),
+            ("SERVER_URL".to_owned(), gateway.clone()),
             ("LOG_LEVEL".to_owned(), "INFO".to_owned()),
         ]);
+        if let Some(rules) = &self.rules_dir {
+            defaults.insert("RULES_DIR".to_owned(), rules.display().to_string());
+        }
+        let mut wiring = BTreeMap::from([
+            ("REDIS_HOST".to_owned(), "127.0.0.1".to_owned()),
+            ("REDIS_PORT".to_owned(), stack.redis_port.to_string()),
+        ]);
+        // A Retriever of our own is part of the stack: a variable meant for another one must not reach past it.
         if let Some(retriever) = &stack.retriever_url {
             let paths = [
                 ("KG_RETRIEVAL_URL", "asyncquery"),
                 ("SYNC_KG_RETRIEVAL_URL", "query"),
                 ("KG_REHYDRATE_URL", "rehydrate"),
             ];
-            defaults.extend(paths.map(|(name, path)| (name.to_owned(), format!("{retriever}/{path}"))));
+            wiring.extend(paths.map(|(name, path)| (name.to_owned(), format!("{retriever}/{path}"))));
+            wiring.insert("CALLBACK_HOST".to_owned(), gateway);
         }
-        if let Some(rules) = &self.rules_dir {
-            defaults.insert("RULES_DIR".to_owned(), rules.display().to_string());
-        }
-        let wiring = BTreeMap::from([
-            ("REDIS_HOST".to_owned(), "127.0.0.1".to_owned()),
-            ("REDIS_PORT".to_owned(), stack.redis_port.to_string()),
-        ]);
         Environment { inherits: self.inherits, defaults, wiring, overrides: self.env.clone() }
     }
 }
