@@ -40,21 +40,24 @@ impl ProgressLine {
 }
 
 fn describe(status: Option<&(String, Progress)>, elapsed: Duration, now: SystemTime) -> String {
-    let mut parts = vec![format!("{:6.1} s", elapsed.as_secs_f64())];
-    let Some((status, progress)) = status else { return parts.concat() };
-    parts.push(progress.stage.as_ref().unwrap_or(status).clone());
+    let time = format!("{:6.1} s", elapsed.as_secs_f64());
+    let Some((status, progress)) = status else { return time };
     let counts = progress.sub_queries;
+    let mut facts = Vec::new();
     if counts.sent > 0 {
-        parts.push(format!(
-            "sub-queries: {} sent, {} acknowledged, {} returned, {} removed, {} outstanding",
-            counts.sent, counts.accepted, counts.returned, counts.removed, counts.outstanding
-        ));
+        let all = [(counts.sent, "sent"), (counts.accepted, "acknowledged"), (counts.returned, "returned")];
+        facts.extend(all.map(|(count, what)| format!("{count} {what}")));
+    }
+    if counts.removed > 0 {
+        facts.push(format!("{} removed", counts.removed));
     }
     if let Some(deadline) = progress.deadline_ms {
         let left = (UNIX_EPOCH + Duration::from_millis(deadline)).duration_since(now).unwrap_or_default();
-        parts.push(format!("{:.0} s left", left.as_secs_f64()));
+        facts.push(format!("{:.0} s left", left.as_secs_f64()));
     }
-    parts.join("  ")
+    // Short enough for a terminal of 80 columns, which a line that is rewritten must not exceed.
+    let line = format!("{time}  {}  {}", progress.stage.as_ref().unwrap_or(status), facts.join(", "));
+    line.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -74,7 +77,7 @@ mod tests {
         let status = ("Running".to_owned(), progress);
         assert_eq!(
             describe(Some(&status), Duration::from_millis(2140), now),
-            "   2.1 s  aragorn.lookup  sub-queries: 19 sent, 19 acknowledged, 12 returned, 1 removed, 6 outstanding  18 s left"
+            "   2.1 s  aragorn.lookup  19 sent, 19 acknowledged, 12 returned, 1 removed, 18 s left"
         );
         let bare = ("Queued".to_owned(), Progress::default());
         assert_eq!(describe(Some(&bare), Duration::ZERO, now), "   0.0 s  Queued");

@@ -11,6 +11,7 @@ mod journal;
 pub mod poll;
 pub mod ports;
 pub mod process;
+pub mod proxy;
 pub mod queries;
 mod redis_server;
 pub mod retriever;
@@ -19,6 +20,7 @@ pub mod stack;
 
 pub use ars::ArsDouble;
 pub use journal::WaitError;
+pub use proxy::TcpProxy;
 pub use redis_server::{PrivateRedis, PrivateRedisBuilder, RedisError};
 pub use retriever::RetrieverDouble;
 pub use serve::ServeError;
