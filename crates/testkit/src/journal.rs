@@ -16,50 +16,58 @@ pub struct WaitError {
     pub seen: usize,
 }
 
+/// Entries kept before the oldest go; far more than a test makes, few enough for a double that runs for days.
+const KEPT: usize = 50_000;
+
 /// Entries in order of arrival; every push wakes those who wait.
 #[derive(Debug)]
 pub(crate) struct Journal<T> {
-    entries: Mutex<Vec<T>>,
+    entries: Mutex<Entries<T>>,
     version: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct Entries<T> {
+    forgotten: usize,
+    kept: Vec<T>,
 }
 
 impl<T> Default for Journal<T> {
     fn default() -> Self {
-        Self { entries: Mutex::new(Vec::new()), version: watch::Sender::new(0) }
+        let entries = Entries { forgotten: 0, kept: Vec::new() };
+        Self { entries: Mutex::new(entries), version: watch::Sender::new(0) }
     }
 }
 
 impl<T: Clone> Journal<T> {
-    /// Appends what `make` builds from the new entry's position, and returns that position.
-    pub(crate) fn push_with(&self, make: impl FnOnce(usize) -> T) -> usize {
-        let position = {
+    /// Appends what `make` builds from the new entry's position, and returns it.
+    pub(crate) fn push_with(&self, make: impl FnOnce(usize) -> T) -> T {
+        let entry = {
             let mut entries = lock(&self.entries);
-            let position = entries.len();
-            entries.push(make(position));
-            position
+            if entries.kept.len() >= 2 * KEPT {
+                entries.kept.drain(..KEPT);
+                entries.forgotten += KEPT;
+            }
+            let entry = make(entries.forgotten + entries.kept.len());
+            entries.kept.push(entry.clone());
+            entry
         };
         self.version.send_modify(|version| *version += 1);
-        position
+        entry
     }
 
     pub(crate) fn push(&self, entry: T) {
         self.push_with(|_| entry);
     }
 
-    /// Changes the entry at `position`, and wakes those who wait.
-    pub(crate) fn update(&self, position: usize, change: impl FnOnce(&mut T)) {
-        if let Some(entry) = lock(&self.entries).get_mut(position) {
-            change(entry);
-        }
-        self.version.send_modify(|version| *version += 1);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        lock(&self.entries).len()
+    /// How many there have been.
+    pub(crate) fn total(&self) -> usize {
+        let entries = lock(&self.entries);
+        entries.forgotten + entries.kept.len()
     }
 
     pub(crate) fn snapshot(&self) -> Vec<T> {
-        lock(&self.entries).clone()
+        lock(&self.entries).kept.clone()
     }
 
     /// Waits until `found` finds what it looks for.
@@ -73,7 +81,7 @@ impl<T: Clone> Journal<T> {
         let search = async {
             loop {
                 changes.borrow_and_update();
-                if let Some(result) = found(&lock(&self.entries)) {
+                if let Some(result) = found(&lock(&self.entries).kept) {
                     return result;
                 }
                 if changes.changed().await.is_err() {
@@ -85,7 +93,7 @@ impl<T: Clone> Journal<T> {
         tokio::time::timeout(limit, search).await.map_err(|_| WaitError {
             wanted: wanted.to_owned(),
             limit,
-            seen: self.len(),
+            seen: self.total(),
         })
     }
 

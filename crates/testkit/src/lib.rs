@@ -5,21 +5,23 @@
 //! for an event under a limit.
 
 pub mod answers;
-//ARS
+pub mod ars;
 pub mod http;
 mod journal;
-mod loopback;
 pub mod poll;
 pub mod ports;
 pub mod process;
+pub mod proxy;
 pub mod queries;
 mod redis_server;
-//R
-//S
+pub mod retriever;
+mod serve;
+pub mod stack;
 
-//UA::ArsDouble;
+pub use ars::ArsDouble;
 pub use journal::WaitError;
-pub use loopback::ServeError;
+pub use proxy::TcpProxy;
 pub use redis_server::{PrivateRedis, PrivateRedisBuilder, RedisError};
-//UR
-//US
+pub use retriever::RetrieverDouble;
+pub use serve::ServeError;
+pub use stack::Stack;

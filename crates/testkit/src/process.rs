@@ -81,8 +81,10 @@ pub struct ProcessSpec {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables set on top of this process's own.
+    /// Variables set for it.
     pub env: Vec<(String, String)>,
+    /// Whether it has this process's own variables too.
+    pub inherits_env: bool,
     /// Where standard output and standard error go, appended.
     pub log: PathBuf,
     /// Whether the child leads a process group of its own, so that Ctrl-C in a terminal does not reach it.
@@ -235,6 +237,9 @@ fn spawn_child(spec: &ProcessSpec) -> Result<Child, ProcessError> {
     let out = File::options().create(true).append(true).open(&spec.log).map_err(log_error)?;
     let err = out.try_clone().map_err(log_error)?;
     let mut command = Command::new(&spec.program);
+    if !spec.inherits_env {
+        command.env_clear();
+    }
     command
         .args(&spec.args)
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
@@ -282,6 +287,7 @@ mod tests {
             program: "sh".into(),
             args: vec!["-c".into(), script.into()],
             env: vec![("GREETING".to_owned(), "hello".to_owned())],
+            inherits_env: true,
             log: dir.join("child.log"),
             own_group: false,
         }

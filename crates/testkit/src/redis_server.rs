@@ -127,12 +127,13 @@ impl PrivateRedisBuilder {
             program: "redis-server".into(),
             args: self.arguments(port, &dir),
             env: Vec::new(),
+            inherits_env: true,
             log: self.log.clone().unwrap_or_else(|| dir.join("redis.log")),
             own_group: self.own_group,
         };
         let process = spawn(&spec)?;
         wait_ready(&process, port).await?;
-        Ok(PrivateRedis { process, spec, port, dir, _temporary: kept })
+        Ok(PrivateRedis { process, spec, port, dir, temporary: kept })
     }
 
     fn directory(&self) -> Result<(PathBuf, Option<TempDir>), RedisError> {
@@ -175,7 +176,7 @@ pub struct PrivateRedis {
     port: u16,
     dir: PathBuf,
     // After `process`: fields drop in order, and the directory must outlive the server.
-    _temporary: Option<TempDir>,
+    temporary: Option<TempDir>,
 }
 
 impl PrivateRedis {
@@ -210,6 +211,11 @@ impl PrivateRedis {
     /// The directory of its append-only file.
     pub fn data_dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Takes it apart for a supervisor of its own: process, how to start it again, and what must outlive it.
+    pub(crate) fn into_parts(self) -> (Process, ProcessSpec, Option<TempDir>) {
+        (self.process, self.spec, self.temporary)
     }
 
     /// Its process, to watch for its end.
@@ -269,7 +275,7 @@ fn spawn(spec: &ProcessSpec) -> Result<Process, RedisError> {
     })
 }
 
-async fn wait_ready(process: &Process, port: u16) -> Result<(), RedisError> {
+pub(crate) async fn wait_ready(process: &Process, port: u16) -> Result<(), RedisError> {
     let answers =
         eventually("PONG", READY_LIMIT, || async { answers_ping(port, process.pid()).await.then_some(()) });
     tokio::select! {

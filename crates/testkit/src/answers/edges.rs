@@ -75,9 +75,8 @@ pub(super) fn edge(
 }
 
 fn attributes(source: &Source, hash: u64) -> Value {
-    let publications: Vec<String> = (0..1 + hash % 7)
-        .map(|nth| format!("PMID:{}", 10_000_000 + (hash >> 8) % 20_000_000 + nth))
-        .collect();
+    let publications: Vec<String> =
+        (0..=hash % 7).map(|nth| format!("PMID:{}", 10_000_000 + (hash >> 8) % 20_000_000 + nth)).collect();
     json!([
         {
             "attribute_type_id": "biolink:knowledge_level",

@@ -16,8 +16,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tower::Service;
 
-use crate::ports;
-
 /// A double could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -51,18 +49,17 @@ impl IntoResponse for HangUp {
 #[error("the double hangs up")]
 struct HungUp;
 
-/// A router served on the loopback interface until it is dropped.
+/// A router served until it is dropped.
 #[derive(Debug)]
-pub(crate) struct LoopbackServer {
+pub(crate) struct HttpServer {
     addr: SocketAddr,
     drop_next: Arc<AtomicUsize>,
     accepting: JoinHandle<()>,
 }
 
-impl LoopbackServer {
-    /// Serves `router` on `port`, or on a free one for 0.
-    pub(crate) async fn start(port: u16, router: Router) -> Result<Self, ServeError> {
-        let addr = ports::loopback(port);
+impl HttpServer {
+    /// Serves `router` at `addr`, whose port may be 0 for a free one.
+    pub(crate) async fn start(addr: SocketAddr, router: Router) -> Result<Self, ServeError> {
         let bind_error = |source| ServeError::Bind { addr, source };
         let listener = TcpListener::bind(addr).await.map_err(bind_error)?;
         let addr = listener.local_addr().map_err(bind_error)?;
@@ -88,7 +85,7 @@ impl LoopbackServer {
     }
 }
 
-impl Drop for LoopbackServer {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }
@@ -135,6 +132,7 @@ async fn serve(stream: TcpStream, router: Router) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports;
     use axum::routing::get;
     use std::time::Duration;
 
@@ -144,7 +142,7 @@ mod tests {
 
     #[tokio::test]
     async fn hanging_up_leaves_the_client_without_an_answer() {
-        let server = LoopbackServer::start(0, router()).await.unwrap();
+        let server = HttpServer::start(ports::loopback(0), router()).await.unwrap();
         let client = crate::http::unpooled_client(Duration::from_secs(5)).unwrap();
         let base = format!("http://{}", server.addr());
         assert_eq!(client.get(format!("{base}/fine")).send().await.unwrap().status(), 200);
@@ -154,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn dropped_connections_are_counted_down() {
-        let server = LoopbackServer::start(0, router()).await.unwrap();
+        let server = HttpServer::start(ports::loopback(0), router()).await.unwrap();
         let client = crate::http::unpooled_client(Duration::from_secs(5)).unwrap();
         let url = format!("http://{}/fine", server.addr());
         server.drop_next_connections(2);
@@ -166,7 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stopped_server_refuses_connections() {
-        let mut server = LoopbackServer::start(0, router()).await.unwrap();
+        let mut server = HttpServer::start(ports::loopback(0), router()).await.unwrap();
         let url = format!("http://{}/fine", server.addr());
         server.stop().await;
         let client = crate::http::unpooled_client(Duration::from_secs(5)).unwrap();

@@ -1,0 +1,34 @@
+//! `shepherd retriever`: only the double.
+
+use std::time::Duration;
+use testkit::RetrieverDouble;
+use testkit::answers::AnswerSpec;
+use testkit::retriever::{Behaviour, Plan};
+
+use crate::args::{AnswerArgs, RetrieverArgs};
+use crate::error::CliError;
+use crate::shutdown::Shutdown;
+
+pub(crate) async fn run(args: RetrieverArgs) -> Result<(), CliError> {
+    let mut shutdown = Shutdown::on_signals()?;
+    let answers = AnswerSpec { results: args.answers.results, ..AnswerSpec::default() };
+    let plan = Plan::always(behaviour(&args.answers));
+    let double = RetrieverDouble::builder().port(args.port).answers(answers).plan(plan).start().await;
+    let double = double.map_err(CliError::Listen)?;
+    println!("Retriever double on {}: /asyncquery /query /rehydrate /stats", double.url());
+    shutdown.wanted().await;
+    let refused = double.refusals();
+    println!(
+        "{} sub-queries, {} callbacks, {} refused",
+        double.submissions().len(),
+        double.callbacks().len(),
+        refused.len()
+    );
+    Ok(())
+}
+
+fn behaviour(args: &AnswerArgs) -> Behaviour {
+    Behaviour::answer()
+        .ack_after(Duration::from_millis(args.ack_delay_ms))
+        .callback_after(Duration::from_millis(args.callback_delay_ms))
+}
