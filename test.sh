@@ -2,7 +2,7 @@
 # Runs every test. Arguments go to `cargo nextest run`, for example `-p shepherd-budget`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-. scripts/prerequisites.sh
+. .ci/prerequisites.sh
 
 cargo nextest --version > /dev/null 2>&1 || cargo install --locked cargo-nextest
 # The end-to-end tests start the programs themselves, which a test run alone does not build.

@@ -166,7 +166,7 @@ impl Rule {
 mod tests {
     use super::*;
 
-    const SHIPPED: &str = include_str!("../../rules/aragorn/rules.json");
+    const SHIPPED: &str = include_str!("../../../../rules/aragorn/rules.json");
 
     fn expand(rules: &AragornRules, edge: &str) -> Vec<SubQuery> {
         let graph = QueryGraph::parse(&format!(

@@ -158,36 +158,36 @@ mod tests {
         let templates = BTreeMap::from([
             text(
                 "chemical-affects-gene-associated-with-disease.json",
-                include_str!("../../rules/bte/templates/chemical-affects-gene-associated-with-disease.json"),
+                include_str!("../../../../rules/bte/templates/chemical-affects-gene-associated-with-disease.json"),
             ),
             text(
                 "chemical-interacts-with-gene-associated-with-disease.json",
                 include_str!(
-                    "../../rules/bte/templates/chemical-interacts-with-gene-associated-with-disease.json"
+                    "../../../../rules/bte/templates/chemical-interacts-with-gene-associated-with-disease.json"
                 ),
             ),
             text(
                 "chemical-treats-phenotype-of-disease.json",
-                include_str!("../../rules/bte/templates/chemical-treats-phenotype-of-disease.json"),
+                include_str!("../../../../rules/bte/templates/chemical-treats-phenotype-of-disease.json"),
             ),
             text(
                 "chemical-increases-activator-of-gene.json",
-                include_str!("../../rules/bte/templates/chemical-increases-activator-of-gene.json"),
+                include_str!("../../../../rules/bte/templates/chemical-increases-activator-of-gene.json"),
             ),
             text(
                 "chemical-decreases-repressor-of-gene.json",
-                include_str!("../../rules/bte/templates/chemical-decreases-repressor-of-gene.json"),
+                include_str!("../../../../rules/bte/templates/chemical-decreases-repressor-of-gene.json"),
             ),
             text(
                 "chemical-decreases-activator-of-gene.json",
-                include_str!("../../rules/bte/templates/chemical-decreases-activator-of-gene.json"),
+                include_str!("../../../../rules/bte/templates/chemical-decreases-activator-of-gene.json"),
             ),
             text(
                 "chemical-increases-repressor-of-gene.json",
-                include_str!("../../rules/bte/templates/chemical-increases-repressor-of-gene.json"),
+                include_str!("../../../../rules/bte/templates/chemical-increases-repressor-of-gene.json"),
             ),
         ]);
-        let groups = include_str!("../../rules/bte/template_groups.json");
+        let groups = include_str!("../../../../rules/bte/template_groups.json");
         BteTemplates::parse("template_groups.json", groups, &templates).unwrap()
     }
 
