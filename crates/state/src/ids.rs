@@ -78,6 +78,12 @@ random_id! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId(pub(crate) String);
 
+impl From<&str> for EntryId {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

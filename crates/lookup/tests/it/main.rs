@@ -1,0 +1,8 @@
+//! What the runner decides on time, on paused time, against doubles of its ports.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod doubles;
+mod outcomes;
+mod takeover;
+mod timing;
