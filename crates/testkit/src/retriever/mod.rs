@@ -11,6 +11,7 @@ mod plan;
 mod record;
 mod request;
 mod server;
+mod shared;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::ports;
 use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
-use server::Shared;
+use shared::Shared;
 
 /// How a double of Retriever is to be started.
 #[derive(Debug, Default)]
