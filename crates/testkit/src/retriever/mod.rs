@@ -166,6 +166,18 @@ impl RetrieverDouble {
         self.shared.submissions.wait_for_count(count, "submissions", limit).await
     }
 
+    /// Waits for the first submission that matches, for example one that mentions an id.
+    ///
+    /// # Errors
+    /// [`WaitError`] after `limit`.
+    pub async fn wait_for_submission(
+        &self,
+        limit: Duration,
+        matches: impl Fn(&Submission) -> bool,
+    ) -> Result<Submission, WaitError> {
+        self.shared.submissions.wait_for("a matching submission", limit, matches).await
+    }
+
     /// Waits for the outcome of at least `count` callbacks and returns all there are then.
     ///
     /// # Errors
