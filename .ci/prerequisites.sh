@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by run.sh, test.sh and .ci/run: what has to be on the machine before anything is built.
 
 fail() {

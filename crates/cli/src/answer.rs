@@ -51,11 +51,11 @@ impl Answer {
     /// Results, graph sizes and bytes in one line.
     pub(crate) fn sizes(&self) -> String {
         format!(
-            "{} results; knowledge graph of {} nodes and {} edges; {} auxiliary graphs; {}",
-            self.results().len(),
-            self.member_count("/message/knowledge_graph/nodes"),
-            self.member_count("/message/knowledge_graph/edges"),
-            self.member_count("/message/auxiliary_graphs"),
+            "{}; knowledge graph of {} and {}; {}; {}",
+            counted(self.results().len(), "result"),
+            counted(self.member_count("/message/knowledge_graph/nodes"), "node"),
+            counted(self.member_count("/message/knowledge_graph/edges"), "edge"),
+            counted(self.member_count("/message/auxiliary_graphs"), "auxiliary graph"),
             human_bytes(self.bytes),
         )
     }
@@ -101,23 +101,25 @@ impl Answer {
         let id = bindings.and_then(|all| all.values().next()).and_then(|binding| binding[0]["id"].as_str());
         let id = id.unwrap_or_default();
         let edges = list(&self.response["message"]["auxiliary_graphs"][id]["edges"]);
-        let mut names: Vec<&str> = Vec::new();
-        for edge in edges.iter().filter_map(Value::as_str) {
+        let ends = edges.iter().filter_map(Value::as_str).filter_map(|edge| {
             let edge = &self.response["message"]["knowledge_graph"]["edges"][edge];
-            for name in
-                ["subject", "object"].iter().filter_map(|end| edge[*end].as_str()).map(|id| self.name(id))
-            {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-        }
+            Some((edge["subject"].as_str()?, edge["object"].as_str()?))
+        });
+        let passed = walk(&ends.collect::<Vec<_>>(), self.path_start());
+        let names: Vec<&str> = passed.into_iter().map(|id| self.name(id)).collect();
         Row {
             name: names.join(" – "),
             id: id.to_owned(),
             score: analysis["score"].as_f64(),
             support: counted(edges.len(), "edge"),
         }
+    }
+
+    /// The identifier at which the paths asked for begin.
+    fn path_start(&self) -> Option<&str> {
+        let graph = &self.response["message"]["query_graph"];
+        let path = graph["paths"].as_object()?.values().next()?;
+        graph["nodes"][path["subject"].as_str()?]["ids"][0].as_str()
     }
 
     /// How many paths stand behind the edges bound, or how many edges where nothing was inferred.
@@ -140,6 +142,24 @@ impl Answer {
         let node = &self.response["message"]["knowledge_graph"]["nodes"][id];
         node["name"].as_str().unwrap_or(id)
     }
+}
+
+/// The nodes of a path in the order in which they are passed, whatever the order and direction of its edges.
+fn walk<'a>(edges: &[(&'a str, &'a str)], start: Option<&'a str>) -> Vec<&'a str> {
+    let mut left: Vec<(&str, &str)> = edges.to_vec();
+    let Some(first) = start.or_else(|| left.first().map(|&(subject, _)| subject)) else { return Vec::new() };
+    let mut passed = vec![first];
+    let mut here = first;
+    while let Some(next) = left.iter().position(|&(one, other)| one == here || other == here) {
+        let (one, other) = left.swap_remove(next);
+        let there = if one == here { other } else { one };
+        // A parallel edge leads back to where we have been.
+        if !passed.contains(&there) {
+            passed.push(there);
+            here = there;
+        }
+    }
+    passed
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -198,26 +218,30 @@ mod tests {
         assert_eq!(answer.rows(5), vec![expected]);
         assert_eq!(
             answer.sizes(),
-            "1 results; knowledge graph of 1 nodes and 1 edges; 0 auxiliary graphs; 1.2 kB"
+            "1 result; knowledge graph of 1 node and 1 edge; 0 auxiliary graphs; 1.2 kB"
         );
     }
 
     #[test]
     fn a_path_answer_shows_the_nodes_on_the_way() {
         let answer = answer(json!({ "message": {
-            "query_graph": { "nodes": {}, "paths": { "p0": {} } },
-            "auxiliary_graphs": { "g": { "edges": ["e1", "e2"] } },
+            "query_graph": {
+                "nodes": { "SN": { "ids": ["A"] } },
+                "paths": { "p0": { "subject": "SN", "object": "ON" } },
+            },
+            "auxiliary_graphs": { "g": { "edges": ["e2", "e1", "e3"] } },
             "knowledge_graph": {
                 "nodes": { "A": { "name": "a" }, "B": { "name": "b" } },
                 "edges": {
                     "e1": { "subject": "A", "object": "B" },
                     "e2": { "subject": "B", "object": "C" },
+                    "e3": { "subject": "B", "object": "A" },
                 },
             },
             "results": [{ "analyses": [{ "score": 1.0, "path_bindings": { "p0": [{ "id": "g" }] } }] }],
         } }));
         let row = answer.rows(5).remove(0);
-        assert_eq!((row.name.as_str(), row.support.as_str()), ("a – b – C", "2 edges"));
+        assert_eq!((row.name.as_str(), row.support.as_str()), ("a – b – C", "3 edges"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod status;
 mod table;
 
 use clap::Parser;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
@@ -27,7 +28,8 @@ async fn main() -> ExitCode {
     // The double of Retriever on its own has nothing else to show; the other commands have their own display.
     let level = if matches!(command, Command::Retriever(_)) { "info" } else { "warn" };
     let filter = EnvFilter::try_from_env("RUST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).init();
     match run(command).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -70,19 +70,57 @@ impl<T: Clone> Journal<T> {
         lock(&self.entries).kept.clone()
     }
 
-    /// Waits until `found` finds what it looks for.
-    pub(crate) async fn wait_for<R>(
+    /// The entries that match.
+    pub(crate) fn matching(&self, matches: impl Fn(&T) -> bool) -> Vec<T> {
+        lock(&self.entries).kept.iter().filter(|entry| matches(entry)).cloned().collect()
+    }
+
+    /// Waits for the first entry that matches.
+    ///
+    /// Every entry is looked at once: thousands may wait for theirs at the same time.
+    pub(crate) async fn wait_for(
         &self,
         wanted: &str,
         limit: Duration,
-        mut found: impl FnMut(&[T]) -> Option<R>,
+        matches: impl Fn(&T) -> bool,
+    ) -> Result<T, WaitError> {
+        let mut looked_at = 0_usize;
+        let first_match = |entries: &Entries<T>| {
+            let fresh = &entries.kept[looked_at.saturating_sub(entries.forgotten).min(entries.kept.len())..];
+            let found = fresh.iter().find(|entry| matches(entry)).cloned();
+            looked_at = entries.forgotten + entries.kept.len();
+            found
+        };
+        self.wait(wanted, limit, first_match).await
+    }
+
+    /// Waits for at least `count` entries and returns all there are then.
+    pub(crate) async fn wait_for_count(
+        &self,
+        count: usize,
+        what: &str,
+        limit: Duration,
+    ) -> Result<Vec<T>, WaitError> {
+        let wanted = format!("{count} {what}");
+        let enough = |entries: &Entries<T>| {
+            (entries.forgotten + entries.kept.len() >= count).then(|| entries.kept.clone())
+        };
+        self.wait(&wanted, limit, enough).await
+    }
+
+    /// Looks after every push until `look` finds something.
+    async fn wait<R>(
+        &self,
+        wanted: &str,
+        limit: Duration,
+        mut look: impl FnMut(&Entries<T>) -> Option<R>,
     ) -> Result<R, WaitError> {
         let mut changes = self.version.subscribe();
         let search = async {
             loop {
                 changes.borrow_and_update();
-                if let Some(result) = found(&lock(&self.entries).kept) {
-                    return result;
+                if let Some(found) = look(&lock(&self.entries)) {
+                    return found;
                 }
                 if changes.changed().await.is_err() {
                     // The sender lives in `self`, which we borrow; without it nothing more can come.
@@ -95,17 +133,6 @@ impl<T: Clone> Journal<T> {
             limit,
             seen: self.total(),
         })
-    }
-
-    /// Waits for at least `count` entries and returns all there are then.
-    pub(crate) async fn wait_for_count(
-        &self,
-        count: usize,
-        what: &str,
-        limit: Duration,
-    ) -> Result<Vec<T>, WaitError> {
-        let wanted = format!("{count} {what}");
-        self.wait_for(&wanted, limit, |all| (all.len() >= count).then(|| all.to_vec())).await
     }
 }
 
@@ -129,6 +156,37 @@ mod tests {
         journal.push(1);
         journal.push(2);
         assert_eq!(waiter.await.unwrap().unwrap(), vec![1, 2]);
+    }
+
+    #[tokio::test]
+    async fn each_waiter_finds_its_own_entry_whenever_it_comes() {
+        let journal = Arc::new(Journal::default());
+        journal.push(0);
+        let waiters: Vec<_> = (0..50)
+            .map(|wanted| {
+                let journal = Arc::clone(&journal);
+                let limit = Duration::from_secs(5);
+                tokio::spawn(async move { journal.wait_for("mine", limit, |entry| *entry == wanted).await })
+            })
+            .collect();
+        for entry in 1..50 {
+            tokio::task::yield_now().await;
+            journal.push(entry);
+        }
+        for (wanted, waiter) in waiters.into_iter().enumerate() {
+            assert_eq!(waiter.await.unwrap().unwrap(), wanted);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_oldest_entries_are_forgotten_but_counted() {
+        let journal = Journal::default();
+        for entry in 0..=2 * KEPT {
+            journal.push(entry);
+        }
+        assert_eq!((journal.total(), journal.snapshot()[0]), (2 * KEPT + 1, KEPT));
+        let last = journal.wait_for("the last", Duration::from_secs(5), |entry| *entry == 2 * KEPT).await;
+        assert!(last.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "set-up that fails should fail the test on the spot")]
 
+mod demo;
 mod query;
 mod retriever;
 mod serve;

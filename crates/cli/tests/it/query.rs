@@ -81,7 +81,7 @@ async fn an_answer_by_callback_is_shown_with_progress_names_and_timings() {
         "4 sent, 4 acknowledged, 3 returned, 1 removed",
         "metformin",
         "CHEBI:6801",
-        "10 results; knowledge graph of 11 nodes",
+        "10 results; knowledge graph of 11 nodes and ",
         "by callback",
         "Success: made up",
     ] {

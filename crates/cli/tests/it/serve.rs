@@ -1,8 +1,9 @@
 //! `shepherd serve`.
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
 
-use crate::support::{LIMIT, script, shepherd, stand_ins, wait_for_output};
+use crate::support::{LIMIT, shepherd, stand_ins, wait_for_output};
 
 #[tokio::test]
 async fn the_stack_stays_up_until_sigterm_and_leaves_nothing_behind() {
@@ -29,22 +30,23 @@ async fn the_stack_stays_up_until_sigterm_and_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_dead_child_ends_the_stack_with_its_log() {
     let bin = stand_ins();
-    // Ready at first, then gone.
-    script(
-        bin.path(),
-        "operations",
-        &format!(
-            "{} retriever --port \"${{ADMIN_ADDR##*:}}\" & child=$!\n\
-         while [ ! -e {}/die ]; do sleep 0.05; done; kill $child; echo 'no more memory'; exit 7",
-            crate::support::SHEPHERD,
-            bin.path().display(),
-        ),
-    );
-    let dir = bin.path().display().to_string();
-    let serve = shepherd(bin.path(), &["serve", "--bin-dir", &dir, "--gateway-port", "0"]);
+    let (dir, pid_file) = (bin.path().display().to_string(), bin.path().join("pids"));
+    let pids = pid_file.display().to_string();
+    let serve =
+        shepherd(bin.path(), &["serve", "--bin-dir", &dir, "--gateway-port", "0", "--pid-file", &pids]);
     wait_for_output(&serve, "Ctrl-C stops everything").await;
-    std::fs::write(bin.path().join("die"), "").unwrap();
+    kill_process(pid_of(&pid_file, "operations"), Signal::KILL).unwrap();
     assert!(!serve.wait_within(LIMIT).await.unwrap().success());
     let output = serve.log_tail(100);
-    assert!(output.contains("operations ended by itself") && output.contains("no more memory"), "{output}");
+    assert!(
+        output.contains("operations ended by itself") && output.contains("stand-in for operations"),
+        "{output}"
+    );
+    assert!(!pid_file.exists());
+}
+
+fn pid_of(pid_file: &Path, label: &str) -> Pid {
+    let listed = std::fs::read_to_string(pid_file).unwrap();
+    let pid = listed.lines().find_map(|line| line.strip_prefix(&format!("{label} "))).unwrap();
+    Pid::from_raw(pid.parse().unwrap()).unwrap()
 }

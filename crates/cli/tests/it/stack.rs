@@ -91,7 +91,7 @@ async fn a_death_nobody_asked_for_is_reported_with_the_log() {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     let death = tokio::time::timeout(LIMIT, stack.death()).await.unwrap();
     assert_eq!(death.label, "operations");
-    assert!(death.to_string().contains("Retriever double on"), "{death}");
+    assert!(death.to_string().contains("stand-in for operations"), "{death}");
 }
 
 #[tokio::test]

@@ -17,7 +17,11 @@ pub(crate) fn stand_ins() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for name in WORKERS.into_iter().chain([GATEWAY]) {
         let serve = format!("exec {SHEPHERD} retriever --port \"${{addr##*:}}\"");
-        script(dir.path(), name, &format!("addr=${{BIND_ADDR:-$ADMIN_ADDR}}\nenv | sort\n{serve}"));
+        script(
+            dir.path(),
+            name,
+            &format!("addr=${{BIND_ADDR:-$ADMIN_ADDR}}\nenv | sort\necho stand-in for {name}\n{serve}"),
+        );
     }
     dir
 }

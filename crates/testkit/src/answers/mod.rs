@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use entities::{Entity, Family};
 pub use question::QuestionError;
-use question::{QNode, Question};
+use question::{QNode, Question, stable_hash};
 
 /// The TRAPI version the answers follow.
 pub const SCHEMA_VERSION: &str = "1.6.0";
@@ -25,7 +25,7 @@ pub const BIOLINK_VERSION: &str = "4.2.6";
 pub struct AnswerSpec {
     /// Number of results; a graph with every node pinned has one at most. Default 10.
     pub results: usize,
-    /// Share of the results that every sub-query with the same answer category also has, from 0 to 1. Default 0.5.
+    /// How much sub-queries with the same answer category agree: from 0, by chance only, to 1, on everything. Default 0.5.
     pub overlap: f64,
     /// Key of the query node that holds the answer; otherwise an unpinned node at the end of a path.
     pub answer_node: Option<String>,
@@ -103,20 +103,21 @@ fn bindings_of(question: &Question, spec: &AnswerSpec) -> Vec<Vec<Entity>> {
     picks.iter().enumerate().map(|(i, &pick)| bind(question, answer, i, pick)).collect()
 }
 
-/// Which entities of the answer's family a sub-query finds: the first ones like every other, then its own stretch of a
-/// window that all share, so that some of these meet too.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "counts of results, far below 2^52"
-)]
+/// Which members of the answer's family a sub-query finds: those low in the list are found by most sub-queries, those
+/// further up by few, so that merged answers differ in their support.
+#[expect(clippy::cast_precision_loss, reason = "counts of results, far below 2^52")]
 fn answer_indexes(spec: &AnswerSpec, signature: u64) -> Vec<usize> {
-    let shared = ((spec.results as f64) * spec.overlap.clamp(0.0, 1.0)).round() as usize;
-    let window = (4 * spec.results).max(40) - shared;
-    let start = (signature % window as u64) as usize;
-    let own = (0..spec.results - shared).map(|k| shared + (start + k) % window);
-    (0..shared).chain(own).collect()
+    let overlap = spec.overlap.clamp(0.0, 1.0);
+    let window = (4 * spec.results).max(40);
+    let rank = |index: usize| {
+        let chance = stable_hash(&[&signature.to_string(), &index.to_string()]) % 1_000;
+        overlap * index as f64 + (1.0 - overlap) * window as f64 * (chance as f64 / 1_000.0)
+    };
+    let mut indexes: Vec<usize> = (0..window).collect();
+    indexes.sort_by(|&one, &other| rank(one).total_cmp(&rank(other)).then(one.cmp(&other)));
+    indexes.truncate(spec.results);
+    indexes.sort_unstable();
+    indexes
 }
 
 fn bind(question: &Question, answer: usize, result: usize, pick: usize) -> Vec<Entity> {

@@ -139,9 +139,7 @@ impl ArsDouble {
 
     /// Everything delivered for `key`, in order of arrival.
     pub fn received(&self, key: &str) -> Vec<Delivery> {
-        let mut all = self.deliveries();
-        all.retain(|delivery| delivery.key == key);
-        all
+        self.shared.deliveries.matching(|delivery| delivery.key == key)
     }
 
     /// The delivery for `key` that was kept, that is, answered with success.
@@ -163,8 +161,8 @@ impl ArsDouble {
     /// [`WaitError`] after `limit`.
     pub async fn wait_for_nth(&self, key: &str, nth: usize, limit: Duration) -> Result<Delivery, WaitError> {
         let wanted = format!("delivery {nth} for {key}");
-        let is_it = |delivery: &&Delivery| delivery.key == key && delivery.nth == nth;
-        self.shared.deliveries.wait_for(&wanted, limit, |all| all.iter().find(is_it).cloned()).await
+        let is_it = |delivery: &Delivery| delivery.key == key && delivery.nth == nth;
+        self.shared.deliveries.wait_for(&wanted, limit, is_it).await
     }
 
     /// Waits for at least `count` deliveries for any keys and returns all there are then.

@@ -11,6 +11,7 @@ mod plan;
 mod record;
 mod request;
 mod server;
+mod shared;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::ports;
 use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
-use server::Shared;
+use shared::Shared;
 
 /// How a double of Retriever is to be started.
 #[derive(Debug, Default)]
@@ -163,6 +164,18 @@ impl RetrieverDouble {
         limit: Duration,
     ) -> Result<Vec<Submission>, WaitError> {
         self.shared.submissions.wait_for_count(count, "submissions", limit).await
+    }
+
+    /// Waits for the first submission that matches, for example one that mentions an id.
+    ///
+    /// # Errors
+    /// [`WaitError`] after `limit`.
+    pub async fn wait_for_submission(
+        &self,
+        limit: Duration,
+        matches: impl Fn(&Submission) -> bool,
+    ) -> Result<Submission, WaitError> {
+        self.shared.submissions.wait_for("a matching submission", limit, matches).await
     }
 
     /// Waits for the outcome of at least `count` callbacks and returns all there are then.

@@ -20,6 +20,9 @@ pub enum StackError {
         /// Where it was looked for.
         dir: PathBuf,
     },
+    /// The system does not say which program this is.
+    #[error("could not find this program's own directory")]
+    OwnPath(#[source] io::Error),
     /// A directory or the pid file could not be written.
     #[error("could not write {path}")]
     Write {

@@ -10,10 +10,16 @@ pub fn bin_dir_near(exe: &Path, name: &str) -> Option<PathBuf> {
     above.find(|dir| dir.join(name).is_file()).map(Path::to_owned)
 }
 
-/// The rule packs' directory: `rules` in the current directory, else in the nearest directory above the file `exe`.
+/// The rule packs' directory: `rules` in the current directory or the nearest one above it, else in the nearest one
+/// above the file `exe`.
 pub fn find_rules_dir(exe: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok();
-    let places = here.iter().map(PathBuf::as_path).chain(exe.ancestors().skip(1));
+    rules_dir_from(here.as_deref(), exe)
+}
+
+fn rules_dir_from(here: Option<&Path>, exe: &Path) -> Option<PathBuf> {
+    let above_here = here.into_iter().flat_map(Path::ancestors);
+    let places = above_here.chain(exe.ancestors().skip(1));
     places.map(|dir| dir.join("rules")).find(|dir| dir.is_dir())
 }
 
@@ -33,10 +39,13 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_found_above_the_program() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("rules")).unwrap();
-        let exe = dir.path().join("target/debug/shepherd");
-        assert_eq!(find_rules_dir(&exe), Some(dir.path().join("rules")));
+    fn rules_are_found_from_here_first_and_from_the_program_second() {
+        let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let exe = elsewhere.path().join("target/debug/shepherd");
+        std::fs::create_dir_all(elsewhere.path().join("rules")).unwrap();
+        let deep = here.path().join("a/b");
+        assert_eq!(rules_dir_from(Some(&deep), &exe), Some(elsewhere.path().join("rules")));
+        std::fs::create_dir_all(here.path().join("rules")).unwrap();
+        assert_eq!(rules_dir_from(Some(&deep), &exe), Some(here.path().join("rules")));
     }
 }

@@ -68,6 +68,20 @@ impl Stack {
         StackBuilder::new(bin_dir.into())
     }
 
+    /// A stack of the programs built beside the one that runs now, a test for example, with the nearest rule packs.
+    ///
+    /// # Errors
+    /// [`StackError::MissingBinary`] when the gateway was not built.
+    pub fn builder_beside_this_program() -> Result<StackBuilder, StackError> {
+        let exe = std::env::current_exe().map_err(StackError::OwnPath)?;
+        let missing = || StackError::MissingBinary {
+            name: GATEWAY.to_owned(),
+            dir: exe.parent().unwrap_or(&exe).to_owned(),
+        };
+        let builder = Self::builder(bin_dir_near(&exe, GATEWAY).ok_or_else(missing)?);
+        Ok(find_rules_dir(&exe).into_iter().fold(builder, StackBuilder::rules_dir))
+    }
+
     /// `http://127.0.0.1:port` of the gateway.
     pub fn gateway_url(&self) -> String {
         format!("http://{}", ports::loopback(self.gateway_port))

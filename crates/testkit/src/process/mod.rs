@@ -3,10 +3,11 @@
 //! A thread of its own waits for each child. It learns of the exit without reaping, then reaps and records the status
 //! under the lock that signals take too: so no signal can ever reach another process that got the same id.
 
+mod error;
+
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -15,62 +16,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::journal::lock;
-
-/// A child process could not be started, signalled or ended.
-#[derive(Debug, thiserror::Error)]
-pub enum ProcessError {
-    /// The program is missing, or the system refused to start it.
-    #[error("could not start {label} ({program})")]
-    Spawn {
-        /// The process's label.
-        label: String,
-        /// What was to be run.
-        program: String,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// The log file could not be opened.
-    #[error("could not open the log file {path} of {label}")]
-    Log {
-        /// The process's label.
-        label: String,
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// The process has ended already.
-    #[error("{label} is not running ({status})")]
-    NotRunning {
-        /// The process's label.
-        label: String,
-        /// How it ended.
-        status: ExitStatus,
-    },
-    /// The system refused the signal.
-    #[error("could not signal {label} (pid {pid})")]
-    Signal {
-        /// The process's label.
-        label: String,
-        /// Its process id.
-        pid: u32,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// It did not end in time.
-    #[error("{label} (pid {pid}) did not end within {limit:?}")]
-    StillRunning {
-        /// The process's label.
-        label: String,
-        /// Its process id.
-        pid: u32,
-        /// How long was waited.
-        limit: Duration,
-    },
-}
+pub use error::ProcessError;
 
 /// What to run; kept, so that the same process can be started again.
 #[derive(Clone, Debug)]
@@ -278,66 +224,4 @@ pub(crate) fn log_tail(path: &Path, lines: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spec(dir: &Path, script: &str) -> ProcessSpec {
-        ProcessSpec {
-            label: "child".to_owned(),
-            program: "sh".into(),
-            args: vec!["-c".into(), script.into()],
-            env: vec![("GREETING".to_owned(), "hello".to_owned())],
-            inherits_env: true,
-            log: dir.join("child.log"),
-            own_group: false,
-        }
-    }
-
-    #[tokio::test]
-    async fn output_and_exit_status_are_kept() {
-        let dir = tempfile::tempdir().unwrap();
-        let process = Process::spawn(&spec(dir.path(), "echo first; echo $GREETING >&2; exit 3")).unwrap();
-        let status = process.wait_within(Duration::from_secs(10)).await.unwrap();
-        assert_eq!(status.code(), Some(3));
-        assert_eq!(process.log_tail(1), "hello");
-        assert!(matches!(process.signal(Signal::TERM), Err(ProcessError::NotRunning { .. })));
-    }
-
-    #[tokio::test]
-    async fn a_process_deaf_to_sigterm_is_killed_after_the_limit() {
-        let dir = tempfile::tempdir().unwrap();
-        // The loop keeps the shell itself alive when its sleep is interrupted.
-        let script = "trap '' TERM; echo ready; while :; do sleep 60; done";
-        let process = Process::spawn(&spec(dir.path(), script)).unwrap();
-        let ready = || std::future::ready((process.log_tail(1) == "ready").then_some(()));
-        crate::poll::eventually("the trap to be set", Duration::from_secs(10), ready).await.unwrap();
-        let status = process.terminate(Duration::from_millis(50)).await.unwrap();
-        assert!(!status.success());
-        assert!(process.exit_status().is_some());
-    }
-
-    #[tokio::test]
-    async fn a_paused_process_still_ends_on_terminate() {
-        let dir = tempfile::tempdir().unwrap();
-        let process = Process::spawn(&spec(dir.path(), "exec sleep 60")).unwrap();
-        process.signal(Signal::STOP).unwrap();
-        assert!(process.terminate(Duration::from_secs(10)).await.is_ok());
-    }
-
-    #[tokio::test]
-    async fn dropping_kills_and_reaps() {
-        let dir = tempfile::tempdir().unwrap();
-        let process = Process::spawn(&spec(dir.path(), "exec sleep 60")).unwrap();
-        let pid = process.pid;
-        drop(process);
-        assert!(rustix::process::test_kill_process(pid).is_err());
-    }
-
-    #[test]
-    fn a_missing_program_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let spec = ProcessSpec { program: "no-such-program".into(), ..spec(dir.path(), "") };
-        let error = Process::spawn(&spec).unwrap_err();
-        assert_eq!(error.to_string(), "could not start child (no-such-program)");
-    }
-}
+mod tests;
