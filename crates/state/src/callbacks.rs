@@ -4,10 +4,11 @@ use budget::EpochMillis;
 use redis::Value;
 
 use crate::connect::Store;
-use crate::error::{Action, StateError};
+use crate::error::StateError;
 use crate::ids::{CallbackId, QueryId};
 use crate::keys;
 use crate::payload::{self, Payload};
+use crate::script::Run;
 
 /// Whose a callback id is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +82,8 @@ impl Store {
             .find_callback
             .key(keys::callback(id))
             .arg(keys::query_prefix(id.partition()))
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("look up the callback id")?;
+            .run(&self.small, "look up the callback id")
+            .await?;
         let [found, query, index, status, closed, traceparent] = &answer[..] else {
             return Ok(Err(CallbackRefusal::Unknown));
         };
@@ -138,9 +138,8 @@ impl Store {
             .arg(encoding)
             .arg(bytes)
             .arg(payload::as_args(chunks))
-            .invoke_async(&mut self.large.clone())
-            .await
-            .action("keep the callback")?;
+            .run(&self.large, "keep the callback")
+            .await?;
         kept(answer).ok_or(StateError::Answer { script: "take_callback" })
     }
 }

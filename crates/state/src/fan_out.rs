@@ -12,6 +12,7 @@ use crate::keys;
 use crate::logs::StoredLog;
 use crate::payload::{Encoding, Payload};
 use crate::query::Standing;
+use crate::script::Run;
 use crate::tasks::StepEntry;
 
 /// What is known of one callback id.
@@ -165,8 +166,7 @@ impl Store {
                 .arg(&sub_query.label)
                 .arg(&sub_query.query_graph);
         }
-        let answer: Vec<Value> =
-            invocation.invoke_async(&mut self.small.clone()).await.action("register the sub-queries")?;
+        let answer: Vec<Value> = invocation.run(&self.small, "register the sub-queries").await?;
         let unknown = || StateError::Answer { script: "register_fan_out" };
         let mut answer = answer.into_iter();
         let word: String = answer.next().and_then(|v| redis::from_redis_value(v).ok()).ok_or_else(unknown)?;
@@ -216,9 +216,8 @@ impl Store {
             .arg(job_id)
             .arg(now.0)
             .arg(reason)
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("record the submission")?;
+            .run(&self.small, "record the submission")
+            .await?;
         match (stand.as_str(), Standing::parse(&stand)) {
             ("ok", _) => Ok(Ok(Recorded { outstanding })),
             (_, Some(standing)) => Ok(Err(standing)),
@@ -260,9 +259,8 @@ impl Store {
             .arg(close.failure.unwrap_or_default())
             .arg(self.settings.max_logs)
             .arg(logs)
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("close the lookup")?;
+            .run(&self.small, "close the lookup")
+            .await?;
         match (word.as_str(), Standing::parse(&word)) {
             ("closed", _) => Ok(Closing::Closed { missing: count }),
             ("open", _) => Ok(Closing::Open { outstanding: count }),

@@ -3,10 +3,11 @@
 use budget::{ClientBudget, EpochMillis, QueryBudget};
 
 use crate::connect::Store;
-use crate::error::{Action, StateError};
+use crate::error::StateError;
 use crate::ids::QueryId;
 use crate::keys;
 use crate::logs::StoredLog;
+use crate::script::Run;
 
 /// Where the response of a query goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +67,7 @@ impl Store {
         for log in query.logs {
             invocation.arg(&log.0);
         }
-        let answer: String =
-            invocation.invoke_async(&mut self.small.clone()).await.action("store the query")?;
+        let answer: String = invocation.run(&self.small, "store the query").await?;
         match answer.as_str() {
             "accepted" | "exists" => Ok(()),
             "full" => Err(StateError::QueueFull),

@@ -12,6 +12,7 @@ use crate::error::{Action, StateError};
 use crate::ids::{ConsumerName, QueryId};
 use crate::intake::Delivery;
 use crate::keys;
+use crate::script::Run;
 use crate::tasks::StepEntry;
 
 /// How far a query has come.
@@ -177,9 +178,8 @@ impl Store {
             .arg(entry.step)
             .arg(owner.as_str())
             .arg(now.0)
-            .invoke_async(&mut self.large.clone())
-            .await
-            .action("begin the step")?;
+            .run(&self.large, "begin the step")
+            .await?;
         let unknown = || StateError::Answer { script: "begin_step" };
         let mut answer = answer.into_iter();
         let word: String = text(answer.next()).ok_or_else(unknown)?;
@@ -221,9 +221,8 @@ impl Store {
             .arg(keys::returned_channel(id.partition()))
             .arg(id.to_string())
             .arg(reason)
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("cancel the query")?;
+            .run(&self.small, "cancel the query")
+            .await?;
         Ok(answer == "ok")
     }
 }

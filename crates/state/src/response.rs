@@ -7,12 +7,13 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 
 use crate::connect::Store;
-use crate::error::{Action, StateError};
+use crate::error::StateError;
 use crate::ids::{ConsumerName, QueryId};
 use crate::keys;
 use crate::logs::StoredLog;
 use crate::payload::{self, PayloadError};
 use crate::query::{JobState, Standing};
+use crate::script::Run;
 use crate::tasks::StepEntry;
 
 /// Decoded bytes per chunk; each chunk is a zstd frame of its own, so that a reader needs one at a time.
@@ -109,9 +110,8 @@ impl Store {
             .arg(chunks.inline().len())
             .arg(payload::as_args(chunks.inline()))
             .arg(logs)
-            .invoke_async(&mut self.large.clone())
-            .await
-            .action("store the response")?;
+            .run(&self.large, "store the response")
+            .await?;
         standing(&answer, "store_response")
     }
 
@@ -145,9 +145,8 @@ impl Store {
             .arg(conclusion.problem.unwrap_or_default())
             .arg(self.settings.max_logs)
             .arg(logs)
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("conclude the query")?;
+            .run(&self.small, "conclude the query")
+            .await?;
         standing(&answer, "conclude_query")
     }
 

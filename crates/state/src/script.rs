@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use redis::Script;
+use redis::aio::ConnectionManager;
+use redis::{FromRedisValue, Script, ScriptInvocation};
+
+use crate::error::{Action, StateError};
 
 /// Every state change there is.
 pub(crate) struct Scripts {
@@ -53,5 +56,32 @@ impl Scripts {
     /// The scripts, hashed once per process.
     pub(crate) fn shared() -> &'static Self {
         &SCRIPTS
+    }
+}
+
+/// Runs a script with one more try.
+pub(crate) trait Run {
+    /// Runs it once more when the connection was lost: it may have run already, which is why every script
+    /// looks at the present state first.
+    async fn run<T: FromRedisValue>(
+        &self,
+        connection: &ConnectionManager,
+        action: &'static str,
+    ) -> Result<T, StateError>;
+}
+
+impl Run for ScriptInvocation<'_> {
+    async fn run<T: FromRedisValue>(
+        &self,
+        connection: &ConnectionManager,
+        action: &'static str,
+    ) -> Result<T, StateError> {
+        let mut connection = connection.clone();
+        match self.invoke_async(&mut connection).await {
+            Err(lost) if lost.is_connection_dropped() => {
+                self.invoke_async(&mut connection).await.action(action)
+            }
+            other => other.action(action),
+        }
     }
 }

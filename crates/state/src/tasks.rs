@@ -14,6 +14,7 @@ use crate::error::{Action, StateError};
 use crate::ids::{ConsumerName, EntryId, QueryId};
 use crate::keys;
 use crate::query::Standing;
+use crate::script::Run;
 
 /// One step of one query, as it stands on its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,9 +122,8 @@ impl TaskQueue {
                 .arg(keys::GROUP)
                 .arg(self.consumer.as_str())
                 .arg(ids)
-                .invoke_async(&mut self.store.small.clone())
-                .await
-                .action("renew leases")?;
+                .run(&self.store.small, "renew leases")
+                .await?;
             lost.extend(gone.into_iter().map(EntryId));
         }
         Ok(lost)
@@ -178,16 +178,15 @@ impl TaskQueue {
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn leave(&mut self) -> Result<(), StateError> {
         self.reader = None;
-        let left: Result<String, RedisError> = self
-            .store
+        self.store
             .scripts
             .leave_group
             .key(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
-            .invoke_async(&mut self.store.small.clone())
-            .await;
-        left.map(|_| ()).action("remove the consumer")
+            .run::<String>(&self.store.small, "remove the consumer")
+            .await
+            .map(|_| ())
     }
 
     /// Reads an entry's fields. One that cannot be read is no query's and can help nobody: it is logged
@@ -238,9 +237,8 @@ impl Store {
             .key(keys::stream(partition, operation))
             .arg(keys::GROUP)
             .arg(&entry.0)
-            .invoke_async::<()>(&mut self.small.clone())
+            .run::<()>(&self.small, "settle an entry")
             .await
-            .action("settle an entry")
     }
 
     /// Gives an entry back so that another worker takes it at once.
@@ -263,9 +261,8 @@ impl Store {
             .arg(keys::GROUP)
             .arg(entry.query.to_string())
             .arg(&entry.traceparent)
-            .invoke_async(&mut self.small.clone())
-            .await
-            .action("hand the entry back")?;
+            .run(&self.small, "hand the entry back")
+            .await?;
         match Standing::parse(&answer) {
             Some(standing) => Ok(Err(standing)),
             None => Ok(Ok(())),

@@ -7,9 +7,9 @@ local status = redis.call('HGET', KEYS[2], 'status')
 local outcome = ARGV[3]
 local undecided = status == 'registered' or status == 'in_flight'
 if outcome == 'accepted' then
-  redis.call('HSET', KEYS[2], 'job_id', ARGV[4], 'ack_ms', ARGV[5])
+  if redis.call('HSETNX', KEYS[2], 'ack_ms', ARGV[5]) == 1 then redis.call('HINCRBY', KEYS[1], 'accepted', 1) end
+  redis.call('HSET', KEYS[2], 'job_id', ARGV[4])
   if undecided then redis.call('HSET', KEYS[2], 'status', 'accepted') end
-  redis.call('HINCRBY', KEYS[1], 'accepted', 1)
 elseif outcome == 'in_flight' then
   if status == 'registered' then redis.call('HSET', KEYS[2], 'status', 'in_flight') end
 elseif undecided then
