@@ -7,6 +7,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use rand::Rng;
+use tracing::Instrument;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -18,7 +19,10 @@ pub(crate) async fn log(request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let path = path.unwrap_or_else(|| "(no such path)".to_owned());
-    let mut response = next.run(request).await;
+    let span = tracing::info_span!("http.request", otel.name = format!("{method} {path}"), request.id = id);
+    let sent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    runtime::join_trace(&span, sent.unwrap_or_default());
+    let mut response = next.run(request).instrument(span).await;
     let status = response.status().as_u16();
     let took_ms = started.elapsed().as_millis();
     if matches!(path.as_str(), "/livez" | "/readyz") {

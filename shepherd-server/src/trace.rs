@@ -3,14 +3,13 @@
 use axum::http::HeaderMap;
 use rand::Rng;
 
-/// The client's `traceparent` where it sent a valid one, else a new one, so that every query has a trace
-/// id that logs and callees share.
+/// The trace context of a query: that of the request's span where spans are recorded, else the client's
+/// own where it sent a valid one, else a new one, so that every query has a trace id that logs and callees
+/// share.
 pub(crate) fn traceparent(headers: &HeaderMap) -> String {
     let sent = headers.get("traceparent").and_then(|value| value.to_str().ok()).map(str::trim);
-    match sent {
-        Some(text) if is_valid(text) => text.to_owned(),
-        _ => fresh(),
-    }
+    let inherited = sent.filter(|text| is_valid(text)).map_or_else(fresh, str::to_owned);
+    runtime::traceparent(&tracing::Span::current(), &inherited)
 }
 
 fn fresh() -> String {

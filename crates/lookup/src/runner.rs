@@ -6,7 +6,7 @@ use std::time::Duration;
 use budget::{Clock, Deadline};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use retriever::{SubmissionMetadata, SubmissionOutcome};
+use retriever::SubmissionOutcome;
 use runtime::{Task, TaskError, Wait, Waits, log_entry};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
@@ -16,6 +16,7 @@ use state::{
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::Instrument;
 use trapi::{LogLevel, Query};
 
 use crate::expand::{Ask, Expand, Expansion};
@@ -144,7 +145,7 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
             log_level: query.log_level,
             bypass_cache: query.extra.get("bypass_cache").cloned(),
             callback_base: format!("{}/{}/callback/", self.settings.callback_host, record.ara),
-            metadata: SubmissionMetadata { traceparent: record.traceparent.clone() },
+            traceparent: record.traceparent.clone(),
         }
     }
 }
@@ -241,6 +242,8 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
 
     fn submit(&mut self, shared: &Arc<Shared>, callback: CallbackRecord) {
         let (id, label) = (callback.id, callback.label.clone());
+        let span =
+            tracing::info_span!("retriever.submit", sub_query = label, outcome = tracing::field::Empty);
         let sent = Instant::now();
         let submission = Arc::clone(shared).submit(
             Arc::clone(&self.runner.retriever),
@@ -248,6 +251,7 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
             Arc::clone(&self.runner.clock),
             callback,
         );
+        let submission = submission.instrument(span);
         self.submissions.spawn(async move { (id, label, submission.await, sent.elapsed()) });
     }
 

@@ -7,6 +7,7 @@ use budget::{Budgets, ClientBudget, Clock, Deadline};
 use retriever::{SubQueryRequest, SubmissionMetadata, SubmissionOutcome};
 use state::{CallbackRecord, SubmissionRecord};
 use tokio::sync::Semaphore;
+use tracing::Span;
 use trapi::{LogLevel, Members, QueryGraph};
 
 use crate::ports::Submit;
@@ -24,7 +25,8 @@ pub(crate) struct Shared {
     pub(crate) bypass_cache: Option<Box<serde_json::value::RawValue>>,
     /// Where callbacks go; the callback id follows.
     pub(crate) callback_base: String,
-    pub(crate) metadata: SubmissionMetadata,
+    /// Trace context of the query.
+    pub(crate) traceparent: String,
 }
 
 impl Shared {
@@ -48,7 +50,11 @@ impl Shared {
         };
         drop(callback);
         let ack_timeout = self.budgets.ack_timeout(self.client, self.deadline, now);
-        retriever.submit(body, &self.metadata, ack_timeout).await
+        let span = Span::current();
+        let metadata = SubmissionMetadata { traceparent: runtime::traceparent(&span, &self.traceparent) };
+        let outcome = retriever.submit(body, &metadata, ack_timeout).await;
+        span.record("outcome", outcome.name());
+        outcome
     }
 
     fn body(&self, callback: &CallbackRecord, timeout_seconds: f64) -> Result<Vec<u8>, String> {

@@ -34,6 +34,18 @@ pub enum SubmissionOutcome {
     },
 }
 
+impl SubmissionOutcome {
+    /// A stable name, for spans and metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted { .. } => "accepted",
+            Self::Rejected { .. } => "rejected",
+            Self::NeverReached { .. } => "never_reached",
+            Self::InFlight { .. } => "in_flight",
+        }
+    }
+}
+
 /// An error and its causes in one line, without the URL, which holds nothing that the reader lacks.
 pub(crate) fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();

@@ -20,6 +20,7 @@ pub use http::{HttpClientError, http_client};
 pub use process::{Startup, StartupError, main_with, run_worker};
 pub use settings::Settings;
 pub use shutdown::Shutdown;
+pub use telemetry::{join_trace, traceparent};
 pub use text::{Causes, log_entry, rfc3339};
 pub use waits::{Wait, Waits};
 pub use worker::{Task, TaskError, WaitingPermit, WorkPermit, Worker};

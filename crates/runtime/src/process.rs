@@ -25,6 +25,9 @@ pub enum StartupError {
     /// No HTTP client could be made.
     #[error("outgoing HTTP cannot be used")]
     Http(#[from] HttpClientError),
+    /// Traces cannot be sent.
+    #[error("JAEGER_HOST, JAEGER_PORT: traces cannot be sent there")]
+    Telemetry(#[from] opentelemetry_otlp::ExporterBuildError),
     /// An address cannot be listened on.
     #[error("{variable}: cannot listen on {address}")]
     Listen {
@@ -94,7 +97,8 @@ where
         print_config(&settings);
         return Ok(());
     }
-    crate::telemetry::init(settings.log_level);
+    let endpoint = settings.otel_enabled.then_some(settings.otel_endpoint.as_str());
+    let _telemetry = crate::telemetry::init(name, settings.log_level, endpoint)?;
     let store = Store::open(settings.redis.clone())?;
     let host = std::env::var("HOSTNAME").unwrap_or_default();
     let consumer = ConsumerName::random(&format!("{name}@{host}"), &mut StdRng::from_os_rng());

@@ -93,7 +93,7 @@ impl<C: Clock> Finish<C> {
         let parcel = Parcel {
             url: url.clone(),
             response: StoredResponse { query: record.id, bytes },
-            traceparent: record.traceparent.clone(),
+            traceparent: runtime::traceparent(&tracing::Span::current(), &record.traceparent),
         };
         self.try_until_deadline(&parcel, self.last_moment(record)).await
     }

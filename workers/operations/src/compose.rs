@@ -115,7 +115,8 @@ fn decode_all(callbacks: Vec<(CallbackRecord, Option<Payload>)>) -> (Vec<Callbac
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let numbered: Vec<_> = (0u32..).zip(callbacks).collect();
     let share = numbered.len().div_ceil(threads).max(1);
-    let bytes: u64 = numbered.iter().filter_map(|(_, (_, payload))| Some(payload.as_ref()?.decoded_bytes)).sum();
+    let bytes: u64 =
+        numbered.iter().filter_map(|(_, (_, payload))| Some(payload.as_ref()?.decoded_bytes)).sum();
     let mut records = Vec::with_capacity(numbered.len());
     let mut bodies = Vec::with_capacity(numbered.len());
     let mut take = |decoded: Vec<(CallbackRecord, Option<Decoded>)>| {

@@ -51,7 +51,9 @@ impl Tally {
                     tally.refused += 1;
                     tally.keep_reason(callback.reason.as_deref());
                 }
-                CallbackStatus::Registered | CallbackStatus::Accepted | CallbackStatus::InFlight => tally.late += 1,
+                CallbackStatus::Registered | CallbackStatus::Accepted | CallbackStatus::InFlight => {
+                    tally.late += 1;
+                }
             }
         }
         for outcome in outcomes {
@@ -82,8 +84,11 @@ impl Tally {
             (self.refused, "were refused or did not reach Retriever"),
             (self.unusable, "had an unusable answer"),
         ];
-        let parts: Vec<String> =
-            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         if parts.is_empty() {
             return None;
         }
@@ -123,7 +128,7 @@ mod tests {
 
     fn tally(answered: usize, not_traversable: usize, late: usize, refused: usize) -> Tally {
         let sub_queries = answered + not_traversable + late + refused;
-        Tally { sub_queries, answered, not_traversable, late, refused, ..Tally::default() }
+        Tally { sub_queries, answered, not_traversable, refused, late, ..Tally::default() }
     }
 
     #[track_caller]

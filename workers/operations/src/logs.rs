@@ -60,7 +60,8 @@ mod tests {
     #[test]
     fn only_what_the_client_wants_is_told() {
         let time = "2026-01-01T12:00:00Z";
-        let all = [LogLevel::Debug, LogLevel::Info, LogLevel::Warning, LogLevel::Error].map(|l| entry(time, l));
+        let all =
+            [LogLevel::Debug, LogLevel::Info, LogLevel::Warning, LogLevel::Error].map(|l| entry(time, l));
         let arranged = arrange(all, LogLevel::Warning);
         let levels: Vec<LogLevel> = arranged.iter().map(|entry| entry.level).collect();
         assert_eq!(levels, [LogLevel::Warning, LogLevel::Error]);

@@ -9,8 +9,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use rand::Rng;
 use runtime::{Causes, StartupError, SystemClock, Task, TaskError, Worker, run_worker};
 use state::{
-    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord, Standing,
-    StateError, StepEntry, Store, StoredLog,
+    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord,
+    Standing, StateError, StepEntry, Store, StoredLog,
 };
 use tokio::sync::Semaphore;
 
@@ -130,7 +130,12 @@ impl<C: Clock> Operations<C> {
         }
     }
 
-    async fn put(&self, entry: &StepEntry, record: &QueryRecord, composed: &Composed) -> Result<(), TaskError> {
+    async fn put(
+        &self,
+        entry: &StepEntry,
+        record: &QueryRecord,
+        composed: &Composed,
+    ) -> Result<(), TaskError> {
         let Composed { body, ending, results, logs } = composed;
         let logs: Vec<StoredLog> =
             logs.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(StoredLog).collect();

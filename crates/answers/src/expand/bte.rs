@@ -158,7 +158,9 @@ mod tests {
         let templates = BTreeMap::from([
             text(
                 "chemical-affects-gene-associated-with-disease.json",
-                include_str!("../../../../rules/bte/templates/chemical-affects-gene-associated-with-disease.json"),
+                include_str!(
+                    "../../../../rules/bte/templates/chemical-affects-gene-associated-with-disease.json"
+                ),
             ),
             text(
                 "chemical-interacts-with-gene-associated-with-disease.json",

@@ -98,7 +98,7 @@ fn sizes_are_spelled_as_kubernetes_does() {
 fn secrets_are_masked_everywhere() {
     let settings = read(&[("REDIS_PASSWORD", "hunter2")]).unwrap();
     assert_eq!(settings.redis.password.as_deref(), Some("hunter2"));
-    let printed: String = settings.shown().iter().map(|shown| format!("{shown}\n")).collect();
+    let printed: String = settings.shown().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(printed.contains("REDIS_PASSWORD=********"));
     assert!(!printed.contains("hunter2") && !format!("{settings:?}").contains("hunter2"));
 }

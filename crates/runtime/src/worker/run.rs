@@ -7,12 +7,14 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use state::{Delivered, StateError, StepEntry, TaskQueue};
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use super::lease::{Lease, Leases};
 use super::permits::{Permits, WorkPermit};
 use super::{Task, Worker};
 use crate::process::Startup;
 use crate::shutdown::Shutdown;
+use crate::telemetry::join_trace;
 use crate::text::Causes;
 
 /// How many entries one read takes at most.
@@ -140,10 +142,20 @@ impl<W: Worker> Shared<W> {
 
     /// Handles one entry until it is settled, lost or left to be claimed.
     async fn handle(&self, delivered: Delivered, lease: Lease) {
+        let entry = &delivered.entry;
+        let span = tracing::info_span!(
+            "task.run",
+            otel.name = entry.operation,
+            query.id = %entry.query,
+            task.attempt = delivered.deliveries,
+            messaging.message.id = %entry.id,
+        );
+        join_trace(&span, &entry.traceparent);
         let handled = async {
             let Some((_waiting, work)) = self.permits.take().await else { return };
             self.try_until_settled(delivered, work).await;
         };
+        let handled = handled.instrument(span);
         tokio::select! {
             () = handled => {}
             () = lease.lost.cancelled() => {}

@@ -16,8 +16,9 @@ async fn entry_nobody_renews_is_claimed_and_the_old_owner_loses_it() {
     let claimed = others.claim(Duration::ZERO, 10).await.unwrap();
     assert_eq!(claimed.len(), 1);
     assert_eq!((&claimed[0].entry, claimed[0].deliveries), (&entry, 2));
-    assert_eq!(mine.renew(std::slice::from_ref(&entry.id)).await.unwrap(), [entry.id.clone()]);
-    assert!(others.renew(&[entry.id]).await.unwrap().is_empty());
+    let held = [entry.id];
+    assert_eq!(mine.renew(&held).await.unwrap(), held);
+    assert!(others.renew(&held).await.unwrap().is_empty());
 }
 
 #[tokio::test]

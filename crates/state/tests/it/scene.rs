@@ -78,8 +78,7 @@ impl Scene {
 
     /// The one entry of an operation.
     pub(crate) async fn take(&self, operation: &str) -> StepEntry {
-        let delivered =
-            self.queue(operation, &self.worker).read(10, Duration::from_millis(1000)).await.unwrap();
+        let delivered = self.queue(operation, &self.worker).read(10, Duration::from_secs(1)).await.unwrap();
         assert_eq!(delivered.len(), 1, "one entry for {operation}");
         delivered.into_iter().next().unwrap().entry
     }

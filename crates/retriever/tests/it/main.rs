@@ -1,0 +1,140 @@
+//! How submissions end, over real HTTP against a double of Retriever.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::time::Duration;
+
+use http::{HeaderValue, StatusCode, header::RETRY_AFTER};
+use shepherd_retriever::{Retriever, SubmissionMetadata, SubmissionOutcome};
+use testkit::RetrieverDouble;
+use testkit::retriever::{Behaviour, Plan};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn client(url: &str) -> Retriever {
+    testkit::http::install_crypto_provider();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    Retriever::new(http, format!("{url}/asyncquery").parse().unwrap())
+}
+
+fn body() -> bytes::Bytes {
+    let query = testkit::queries::with_callback(
+        testkit::queries::one_hop("biolink:ChemicalEntity", "biolink:treats", "MONDO:0005148"),
+        "http://127.0.0.1:9/nobody",
+    );
+    query.to_string().into()
+}
+
+async fn submit(double: &RetrieverDouble, ack_timeout: Duration) -> SubmissionOutcome {
+    let metadata = SubmissionMetadata { traceparent: "00-1-2-01".to_owned() };
+    client(&double.url()).submit(body(), &metadata, ack_timeout).await
+}
+
+async fn double(behaviour: Behaviour) -> RetrieverDouble {
+    RetrieverDouble::builder().plan(Plan::always(behaviour.no_callback())).start().await.unwrap()
+}
+
+#[tokio::test]
+async fn acknowledged_submission_is_accepted_with_its_job_id() {
+    for status in [StatusCode::OK, StatusCode::ACCEPTED] {
+        let double = double(Behaviour::answer().ack_status(status)).await;
+        let outcome = submit(&double, 10 * SECOND).await;
+        let submissions = double.submissions();
+        assert_eq!(submissions.len(), 1);
+        let job_id = submissions[0].job_id.clone();
+        assert_eq!(outcome, SubmissionOutcome::Accepted { job_id: Some(job_id) });
+        assert_eq!(submissions[0].header("callback-accept-encoding"), Some("zstd"));
+        assert_eq!(submissions[0].traceparent(), Some("00-1-2-01"));
+    }
+}
+
+#[tokio::test]
+async fn refused_submission_tells_status_and_the_start_of_the_body() {
+    let long = "it broke ".repeat(1000);
+    let double = double(Behaviour::answer().refuse(StatusCode::INTERNAL_SERVER_ERROR, long.clone())).await;
+    let outcome = submit(&double, 10 * SECOND).await;
+    let body_start = long.chars().take(500).collect();
+    assert_eq!(outcome, SubmissionOutcome::Rejected { status: 500, body_start });
+    assert_eq!(double.submissions().len(), 1, "what was refused is not sent again");
+}
+
+#[tokio::test]
+async fn redirect_is_a_refusal_and_not_followed() {
+    let double = double(Behaviour::answer().refuse(StatusCode::TEMPORARY_REDIRECT, "")).await;
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    testkit::http::install_crypto_provider();
+    let url = format!("{}/asyncquery", double.url()).parse().unwrap();
+    let retriever = Retriever::new(http.no_proxy().build().unwrap(), url);
+    let outcome = retriever.submit(body(), &SubmissionMetadata::default(), 10 * SECOND).await;
+    assert_eq!(outcome, SubmissionOutcome::Rejected { status: 307, body_start: String::new() });
+}
+
+#[tokio::test]
+async fn silence_after_the_request_is_in_flight() {
+    let double = double(Behaviour::answer().ack_never()).await;
+    let outcome = submit(&double, SECOND / 5).await;
+    assert!(
+        matches!(&outcome, SubmissionOutcome::InFlight { reason } if reason.contains("no ACK")),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test]
+async fn connection_that_breaks_after_the_request_is_in_flight_and_not_sent_again() {
+    let double = double(Behaviour::answer().hang_up()).await;
+    let outcome = submit(&double, 10 * SECOND).await;
+    assert!(
+        matches!(&outcome, SubmissionOutcome::InFlight { reason } if reason.contains("broke")),
+        "{outcome:?}"
+    );
+    assert_eq!(double.submissions().len(), 1);
+}
+
+#[tokio::test]
+async fn refused_connection_is_tried_again_and_never_reached_when_time_is_up() {
+    let mut double = double(Behaviour::answer()).await;
+    double.stop().await;
+    let outcome = submit(&double, SECOND / 2).await;
+    let named = |reason: &str| reason.contains("no connection to Retriever");
+    assert!(matches!(&outcome, SubmissionOutcome::NeverReached { reason } if named(reason)), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn retriever_that_comes_up_inside_the_ack_timeout_is_reached() {
+    let mut double = double(Behaviour::answer()).await;
+    double.stop().await;
+    let url = double.url();
+    let submitting = tokio::spawn(async move {
+        client(&url).submit(body(), &SubmissionMetadata::default(), 60 * SECOND).await
+    });
+    double.resume().await.unwrap();
+    let outcome = submitting.await.unwrap();
+    assert!(matches!(outcome, SubmissionOutcome::Accepted { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn busy_retriever_is_asked_again_when_it_says_so() {
+    for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE] {
+        let busy = Behaviour::answer()
+            .refuse(status, "busy")
+            .with_header(RETRY_AFTER, HeaderValue::from_static("0"));
+        let plan = Plan::always(Behaviour::answer().no_callback()).first_tries(1, busy);
+        let double = RetrieverDouble::builder().plan(plan).start().await.unwrap();
+        let outcome = submit(&double, 60 * SECOND).await;
+        assert!(matches!(outcome, SubmissionOutcome::Accepted { .. }), "{outcome:?}");
+        assert_eq!(double.submissions().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn retriever_that_stays_busy_longer_than_the_ack_timeout_is_never_reached() {
+    let busy = Behaviour::answer()
+        .refuse(StatusCode::SERVICE_UNAVAILABLE, "busy")
+        .with_header(RETRY_AFTER, HeaderValue::from_static("3600"));
+    let double = double(busy).await;
+    let outcome = submit(&double, 60 * SECOND).await;
+    assert!(
+        matches!(&outcome, SubmissionOutcome::NeverReached { reason } if reason.contains("503")),
+        "{outcome:?}"
+    );
+}
