@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use backon::{ExponentialBuilder, Retryable};
 use budget::{Clock, Deadline};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -10,8 +11,8 @@ use retriever::SubmissionOutcome;
 use runtime::{Task, TaskError, Wait, Waits, log_entry};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
-    Encoding, FanOut, NewCallback, NewSubQuery, Payload, QueryRecord, Standing, StepEntry, StoredLog,
-    SubmissionRecord,
+    Encoding, FanOut, NewCallback, NewSubQuery, Payload, QueryRecord, Standing, StateError, StepEntry,
+    StoredLog, SubmissionRecord,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -331,7 +332,9 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
             logs: &self.logs,
         };
         let query = self.entry.query;
-        Ok(match runner.store.close_lookup(self.entry, &runner.owner, &close, runner.clock.now()).await? {
+        let now = runner.clock.now();
+        let call = || runner.store.close_lookup(self.entry, &runner.owner, &close, now);
+        Ok(match insist(call).await? {
             Closing::Open { .. } => false,
             Closing::Closed { missing: 0 } => {
                 tracing::info!(%query, "lookup of query {query} closed: nothing is outstanding");
@@ -354,6 +357,19 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
     fn log(&mut self, level: LogLevel, message: String) {
         self.logs.push(log_entry(self.runner.clock.now(), level, message));
     }
+}
+
+/// Repeats a state change while Redis is away: what is awaited meanwhile must not be lost, and a lease that
+/// runs out ends the task.
+async fn insist<T, F: Future<Output = Result<T, StateError>>>(
+    call: impl FnMut() -> F,
+) -> Result<T, StateError> {
+    let pauses = ExponentialBuilder::new()
+        .with_min_delay(Duration::from_millis(50))
+        .with_max_delay(Duration::from_secs(2))
+        .with_jitter()
+        .without_max_times();
+    call.retry(pauses).when(StateError::is_transient).await
 }
 
 fn defect(what: &dyn std::fmt::Display) -> TaskError {
