@@ -10,12 +10,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trapi::{LogLevel, QueryGraph};
 
-use super::outcome::Note;
 use super::{ids, infores, to_raw};
-use crate::Message;
 use crate::message::{
     Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, NodeId, Raw, Table,
 };
+use crate::{Message, Note};
 
 /// Who delivers to us.
 const UPSTREAM: &str = "infores:retriever";

@@ -17,9 +17,9 @@ mod union;
 use serde_json::value::RawValue;
 use trapi::{LogEntry, QueryGraph, Question};
 
-pub use outcome::{Failure, Note, Outcome};
+pub use outcome::{Failure, Outcome};
 
-use crate::Message;
+use crate::{Message, Note};
 use collect::Collected;
 
 /// The answer to one sub-query.

@@ -223,6 +223,19 @@ const EXCEPTIONS: &[Exception] = &[
             })
         },
     },
+    Exception {
+        areas: &["aragorn_score"],
+        parts: &["more scores"],
+        quirk: "one flaw costs one result",
+        shows: |vector| vector.output["ok"].get("aborted").is_some_and(|aborted| !aborted.is_null()),
+    },
+    Exception { areas: &["aragorn_score"], parts: &["mark"], quirk: "no mark for no score", shows: |_| true },
+    Exception {
+        areas: &["aragorn_score"],
+        parts: &["scores"],
+        quirk: "an edge within one key does nothing",
+        shows: has_edge_within_a_key,
+    },
 ];
 
 /// The quirk that explains a difference, if one does.
@@ -273,6 +286,19 @@ fn has_null(value: &Value) -> bool {
 
 fn callbacks(vector: &Vector) -> impl Iterator<Item = &Value> {
     vector.input["callbacks"].as_array().into_iter().flatten().map(|callback| &callback["response"])
+}
+
+fn has_edge_within_a_key(vector: &Vector) -> bool {
+    let message = &vector.input["message"]["message"];
+    let results = message["results"].as_array().into_iter().flatten();
+    let mut keys = results.flat_map(|result| members(&result["node_bindings"]));
+    keys.any(|list| {
+        let ids: HashSet<&str> =
+            list.as_array().into_iter().flatten().filter_map(|binding| binding["id"].as_str()).collect();
+        let has = |end: &Value| end.as_str().is_some_and(|id| ids.contains(id));
+        members(&message["knowledge_graph"]["edges"])
+            .any(|edge| has(&edge["subject"]) && has(&edge["object"]))
+    })
 }
 
 fn names_what_nobody_delivered(vector: &Vector) -> bool {

@@ -10,6 +10,7 @@ mod exceptions;
 mod expansion;
 mod merging;
 mod operating;
+mod ranking;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -59,6 +60,8 @@ fn check(vector: &Vector, folder: &Path) -> Option<Difference> {
         "sort_results_score" => operating::sort(vector),
         "filter_results_top_n" => operating::top_results(vector),
         "filter_analyses_top_n" => operating::top_analyses(vector),
+        "aragorn_score" => ranking::aragorn(vector),
+        "score_weights" => ranking::weights(vector),
         _ => return None,
     })
 }
