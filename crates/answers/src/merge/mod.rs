@@ -96,6 +96,11 @@ fn infores(ara: &str) -> String {
     format!("infores:shepherd-{ara}")
 }
 
+/// The source that a persona is, as JSON.
+pub(crate) fn own_resource(ara: &str) -> Option<Box<RawValue>> {
+    to_raw(&infores(ara))
+}
+
 /// A value as JSON text; values written here cannot fail to be.
 fn to_raw(value: &impl serde::Serialize) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(value).ok()

@@ -224,10 +224,19 @@ const EXCEPTIONS: &[Exception] = &[
         },
     },
     Exception {
-        areas: &["aragorn_score"],
+        areas: &["aragorn_score", "arax_rank"],
         parts: &["more scores"],
         quirk: "one flaw costs one result",
-        shows: |vector| vector.output["ok"].get("aborted").is_some_and(|aborted| !aborted.is_null()),
+        shows: |vector| {
+            let places = [&vector.output, &vector.output["ok"]];
+            places.into_iter().any(|place| place.get("aborted").is_some_and(|aborted| !aborted.is_null()))
+        },
+    },
+    Exception {
+        areas: &["arax_rank"],
+        parts: &["more scores"],
+        quirk: "null is absent",
+        shows: |vector| vector.input["message"]["message"]["knowledge_graph"].is_null(),
     },
     Exception { areas: &["aragorn_score"], parts: &["mark"], quirk: "no mark for no score", shows: |_| true },
     Exception {

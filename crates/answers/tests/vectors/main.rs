@@ -61,6 +61,7 @@ fn check(vector: &Vector, folder: &Path) -> Option<Difference> {
         "filter_results_top_n" => operating::top_results(vector),
         "filter_analyses_top_n" => operating::top_analyses(vector),
         "aragorn_score" => ranking::aragorn(vector),
+        "arax_rank" => ranking::arax(vector),
         "score_weights" => ranking::weights(vector),
         _ => return None,
     })

@@ -1,8 +1,9 @@
-//! Areas `aragorn_score` and `score_weights`.
+//! Areas `aragorn_score`, `score_weights` and `arax_rank`.
 
 use serde_json::{Value, json};
+use shepherd_answers::Message;
 use shepherd_answers::message::parse;
-use shepherd_answers::operations::{Profile, Property, aragorn_score};
+use shepherd_answers::operations::{Profile, Property, aragorn_score, arax_rank};
 
 use crate::{Difference, Vector, differs};
 
@@ -13,7 +14,7 @@ const TOLERANCE: f64 = 1e-9;
 const PLACE: &str = "place in the input";
 
 /// Scores by result in the order of the input; checks that the best result comes first.
-fn scores(message: &Value, profile: Profile) -> Result<Vec<Vec<Option<f64>>>, String> {
+fn scores(message: &Value, rank: impl FnOnce(&mut Message<'_>)) -> Result<Vec<Vec<Option<f64>>>, String> {
     let mut input = message.clone();
     let results = input["message"]["results"].as_array_mut().into_iter().flatten();
     for (place, result) in results.enumerate() {
@@ -21,7 +22,7 @@ fn scores(message: &Value, profile: Profile) -> Result<Vec<Vec<Option<f64>>>, St
     }
     let text = input.to_string();
     let mut message = parse(&text).map_err(|error| error.to_string())?;
-    aragorn_score(&mut message, profile);
+    rank(&mut message);
     let mut out = Vec::new();
     message.write(&mut out).unwrap();
     let written: Value = serde_json::from_slice(&out).unwrap();
@@ -78,7 +79,7 @@ fn compare(ours: &[Vec<Option<f64>>], recorded: &Value) -> Difference {
 pub(crate) fn aragorn(vector: &Vector) -> Difference {
     let message = &vector.input["message"];
     let output = vector.ok()?;
-    let ours = match scores(message, Profile::Blended) {
+    let ours = match scores(message, |message| drop(aragorn_score(message, Profile::Blended))) {
         Ok(ours) => ours,
         Err(error) => return differs("refused", error),
     };
@@ -90,7 +91,7 @@ pub(crate) fn aragorn(vector: &Vector) -> Difference {
     let blended = compare(&ours, recorded);
     let profiles = vector.output["profiles"].as_object().into_iter().flatten();
     let others = profiles.filter_map(|(name, profile)| {
-        let ours = scores(message, Profile::named(name)).unwrap();
+        let ours = scores(message, |message| drop(aragorn_score(message, Profile::named(name)))).unwrap();
         compare(&ours, &profile["ok"]["scores"])
     });
     blended.into_iter().chain(others).next()
@@ -123,4 +124,11 @@ pub(crate) fn weights(vector: &Vector) -> Difference {
         }
     }
     None
+}
+
+pub(crate) fn arax(vector: &Vector) -> Difference {
+    match scores(&vector.input["message"], |message| drop(arax_rank(message))) {
+        Ok(ours) => compare(&ours, &vector.ok()?["scores"]),
+        Err(error) => differs("refused", error),
+    }
 }

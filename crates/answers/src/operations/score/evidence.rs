@@ -2,15 +2,12 @@
 //!
 //! Nothing an attribute holds is fatal: what cannot be read says nothing.
 
-use std::borrow::Cow;
-
-use serde::de::MapAccess;
 use serde_json::value::RawValue;
 
+use super::super::attributes::{attributes, primary_source, text};
 use super::profile::{Profile, Property};
 use crate::Message;
-use crate::message::object::{Fields, Text, readable};
-use crate::message::{Edge, List, NodeId};
+use crate::message::{Edge, NodeId};
 
 /// How many publications there are altogether, for the count expected by chance.
 const ALL_PUBLICATIONS: f64 = 27_840_000.0;
@@ -29,7 +26,7 @@ struct Evidence {
 
 /// How well an edge conducts: its pieces of evidence side by side.
 pub(super) fn conductance(message: &Message<'_>, edge: &Edge<'_>, profile: Profile) -> f64 {
-    let source = primary_source(&edge.sources);
+    let source = primary_source(&edge.sources, false);
     let source = source.as_deref().unwrap_or("unspecified");
     let evidence = Evidence::of(message, edge);
     let publications = Some(evidence.publications).filter(|count| *count != 0.0);
@@ -49,62 +46,6 @@ pub(super) fn conductance(message: &Message<'_>, edge: &Edge<'_>, profile: Profi
 pub(super) fn admittance(weight: f64) -> f64 {
     let weight = if weight >= 1.0 { CERTAIN } else { weight };
     if weight > 0.0 { -1.0 / weight.ln() } else { 0.0 }
-}
-
-#[derive(Default)]
-struct SourceText<'a> {
-    is_primary: bool,
-    resource: Option<Cow<'a, str>>,
-}
-
-impl<'de> Fields<'de> for SourceText<'de> {
-    const WHAT: &'static str = "a source";
-
-    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
-        let value: &'de RawValue = map.next_value()?;
-        match name.as_ref() {
-            "resource_role" => self.is_primary = value.get() == r#""primary_knowledge_source""#,
-            "resource_id" => self.resource = text(value),
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-readable!(SourceText);
-
-fn primary_source<'m>(sources: &'m List<'_>) -> Option<Cow<'m, str>> {
-    let sources = sources.items().into_iter();
-    let mut sources = sources.filter_map(|raw| serde_json::from_str::<SourceText<'_>>(raw.get()).ok());
-    sources.find(|source| source.is_primary)?.resource
-}
-
-#[derive(Default)]
-struct AttributeText<'a> {
-    kind: Cow<'a, str>,
-    name: Cow<'a, str>,
-    value: Option<&'a RawValue>,
-}
-
-impl<'de> Fields<'de> for AttributeText<'de> {
-    const WHAT: &'static str = "an attribute";
-
-    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
-        let value: &'de RawValue = map.next_value()?;
-        match name.as_ref() {
-            "attribute_type_id" => self.kind = text(value).unwrap_or_default(),
-            "original_attribute_name" => self.name = text(value).unwrap_or_default(),
-            "value" => self.value = Some(value),
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-readable!(AttributeText);
-
-fn attributes<'m>(list: &'m List<'_>) -> impl Iterator<Item = AttributeText<'m>> {
-    list.items().into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())
 }
 
 impl Evidence {
@@ -199,10 +140,6 @@ fn whole_number(raw: &RawValue) -> Option<f64> {
         }
     }
     number(raw).map(f64::trunc)
-}
-
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
 #[cfg(test)]

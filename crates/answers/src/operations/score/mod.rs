@@ -21,8 +21,11 @@ use crate::message::{Analysis, Answer, EdgeId, Index, KeyId, NodeId, Score};
 use crate::{Message, Note};
 use circuit::Circuit;
 
-/// What a query edge conducts by being asked for.
+/// The weight of a query edge for being asked for.
 const ASKED: f64 = 1e-3;
+
+/// So many results are worth a thread of their own.
+const WORTH_A_THREAD: usize = 64;
 
 /// Scores all analyses and puts the best results first. A result that cannot be scored has no score, and
 /// the notes say so.
@@ -45,32 +48,34 @@ pub fn aragorn_score(message: &mut Message<'_>, profile: Profile) -> Vec<Note> {
     note.into_iter().collect()
 }
 
-/// One list of scores per result, worked out on all cores.
+/// One list of scores per result.
 fn score_all(message: &Message<'_>, shape: &Shape, profile: Profile) -> Vec<Vec<Option<f64>>> {
-    let scorer = Scorer {
-        message,
-        shape,
-        profile,
-        known: (0..message.edges.mentioned()).map(|_| OnceLock::new()).collect(),
-    };
+    let known = (0..message.edges.mentioned()).map(|_| OnceLock::new()).collect();
+    let scorer = Scorer { message, shape, profile, known };
+    share_work(&message.results, |answer| scorer.answer(answer))
+}
+
+/// Works something out for every result, on all cores.
+pub(super) fn share_work<'m, 'a, T: Send>(
+    results: &'m [Answer<'a>],
+    work: impl Fn(&'m Answer<'a>) -> T + Sync,
+) -> Vec<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = message.results.len().div_ceil(cores).max(64);
+    let share = results.len().div_ceil(cores).max(WORTH_A_THREAD);
+    let work = &work;
     std::thread::scope(|scope| {
-        let parts: Vec<_> = message
-            .results
-            .chunks(share)
-            .map(|answers| {
-                scope.spawn(|| answers.iter().map(|answer| scorer.answer(answer)).collect::<Vec<_>>())
-            })
-            .collect();
-        let mut scores = Vec::with_capacity(message.results.len());
-        for part in parts {
-            match part.join() {
-                Ok(part) => scores.extend(part),
+        let mut shares = results.chunks(share);
+        let own = shares.next().unwrap_or_default();
+        let others: Vec<_> =
+            shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<_>>())).collect();
+        let mut done: Vec<T> = own.iter().map(work).collect();
+        for other in others {
+            match other.join() {
+                Ok(share) => done.extend(share),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        scores
+        done
     })
 }
 
