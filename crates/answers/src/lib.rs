@@ -2,6 +2,7 @@
 
 mod canonical;
 mod json;
+mod note;
 
 pub mod expand;
 pub mod merge;
@@ -10,3 +11,4 @@ pub mod operations;
 pub mod response;
 
 pub use message::Message;
+pub use note::Note;

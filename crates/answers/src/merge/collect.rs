@@ -10,12 +10,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trapi::{LogLevel, QueryGraph};
 
-use super::outcome::Note;
-use super::{ids, infores, to_raw};
-use crate::Message;
+use super::{ids, infores, own_resource, to_raw};
 use crate::message::{
     Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, NodeId, Raw, Table,
 };
+use crate::{Message, Note};
 
 /// Who delivers to us.
 const UPSTREAM: &str = "infores:retriever";
@@ -54,7 +53,7 @@ impl<'a> Collected<'a> {
         });
         let message =
             Message { query_graph: graph.clone(), aggregator: to_raw(&aggregator), ..Message::default() };
-        Self { message, sources: Vec::new(), resource_id: to_raw(&infores), infores, notes: Vec::new() }
+        Self { message, sources: Vec::new(), resource_id: own_resource(ara), infores, notes: Vec::new() }
     }
 
     pub(super) fn add(&mut self, label: &'a str, direct: bool, part: Message<'a>) {

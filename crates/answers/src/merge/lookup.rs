@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::collect::{Collected, bound_nodes, settle};
+use crate::Message;
 use crate::message::{Analysis, Answer, KeyId, NodeId, unite_bindings};
 
 /// Puts the results of all callbacks together.
@@ -23,9 +24,12 @@ pub(super) fn combine(collected: &mut Collected<'_>) {
             if grouping.one_answer.is_some() {
                 answer.analyses = vec![as_one(answer.analyses, collected.own_analysis())];
             }
+            for analysis in &mut answer.analyses {
+                settle(&mut analysis.edge_bindings, &collected.message.edges);
+            }
             let position = *positions.entry(nodes).or_insert(results.len());
             if let Some(known) = results.get_mut(position) {
-                unite(known, answer);
+                unite(known, answer, grouping.one_answer.is_some(), &collected.message);
             } else {
                 results.push(answer);
             }
@@ -78,17 +82,18 @@ fn as_one<'a>(analyses: Vec<Analysis<'a>>, mut own: Analysis<'a>) -> Analysis<'a
     own
 }
 
-/// Takes over what another result for the same nodes knows; analyses of one resource become one.
-fn unite<'a>(known: &mut Answer<'a>, other: Answer<'a>) {
+/// Takes over what another result for the same nodes knows: the analyses of an answer are one, those of
+/// other results stay apart unless they say the same.
+fn unite<'a>(known: &mut Answer<'a>, other: Answer<'a>, as_one: bool, message: &Message<'_>) {
     unite_bindings(&mut known.node_bindings, other.node_bindings);
-    for analysis in other.analyses {
-        let resource =
-            |analysis: &Analysis<'_>| analysis.resource_id.as_ref().map(|raw| raw.get().to_owned());
-        let wanted = resource(&analysis);
-        match known.analyses.iter_mut().find(|known| resource(known) == wanted) {
-            Some(known) => known.unite(analysis),
-            None => known.analyses.push(analysis),
+    known.rest.fill_from(other.rest);
+    match known.analyses.as_mut_slice() {
+        [own] if as_one => other.analyses.into_iter().for_each(|analysis| own.unite(analysis)),
+        _ => {
+            let mut texts: HashSet<Vec<u8>> =
+                known.analyses.iter().map(|analysis| message.analysis_text(analysis)).collect();
+            let new = other.analyses.into_iter().filter(|new| texts.insert(message.analysis_text(new)));
+            known.analyses.extend(new);
         }
     }
-    known.rest.fill_from(other.rest);
 }

@@ -17,9 +17,9 @@ mod union;
 use serde_json::value::RawValue;
 use trapi::{LogEntry, QueryGraph, Question};
 
-pub use outcome::{Failure, Note, Outcome};
+pub use outcome::{Failure, Outcome};
 
-use crate::Message;
+use crate::{Message, Note};
 use collect::Collected;
 
 /// The answer to one sub-query.
@@ -94,6 +94,11 @@ fn place<'a>(callback: &Callback<'a>, creative: bool) -> (bool, &'a str, &'a str
 /// The source that this persona is.
 fn infores(ara: &str) -> String {
     format!("infores:shepherd-{ara}")
+}
+
+/// The source that a persona is, as JSON.
+pub(crate) fn own_resource(ara: &str) -> Option<Box<RawValue>> {
+    to_raw(&infores(ara))
 }
 
 /// A value as JSON text; values written here cannot fail to be.

@@ -1,6 +1,4 @@
-//! What became of a callback, and what the client should know.
-
-use trapi::LogLevel;
+//! What became of a callback.
 
 /// What became of one callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +37,4 @@ pub enum Failure {
         /// The description it came with.
         description: String,
     },
-}
-
-/// A line for the client's log; the caller knows the time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// How grave.
-    pub level: LogLevel,
-    /// A stable name of what happened.
-    pub code: &'static str,
-    /// What happened.
-    pub message: String,
 }

@@ -81,6 +81,11 @@ impl<I> Binding<'_, I> {
 }
 
 impl<'a> Score<'a> {
+    /// A number that we worked out; none where it is no number.
+    pub(crate) fn new(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self { value, spelling: None })
+    }
+
     /// The better of two scores.
     pub(crate) fn better(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {

@@ -131,6 +131,14 @@ impl<'a> MessageText<'a> {
                 *slot = Some(node);
             }
         }
+        // All that has a place in the message gets its number in that order, before others mention it, so
+        // that a message is written in the order in which it was read.
+        for (name, _) in &self.graph.edges.0 {
+            message.edges.intern(name.clone());
+        }
+        for (name, _) in &self.auxiliary_graphs.0 {
+            message.graphs.intern(name.clone());
+        }
         for (name, edge) in self.graph.edges.0 {
             message.add_edge(name, edge.unwrap_or_default());
         }

@@ -38,6 +38,14 @@ impl Message<'_> {
         })
     }
 
+    /// An analysis as it is written, to be compared with others.
+    pub(crate) fn analysis_text(&self, analysis: &Analysis<'_>) -> Vec<u8> {
+        let mut text = Vec::new();
+        // Writing to memory does not fail.
+        let _ = self.write_analysis(&mut Json::new(&mut text), analysis);
+        text
+    }
+
     fn write_graph<W: Write>(&self, json: &mut Json<W>) -> io::Result<()> {
         json.member("nodes")?.object(|json| {
             self.nodes.iter().try_for_each(|(_, name, node)| write_node(json.member(name)?, node))

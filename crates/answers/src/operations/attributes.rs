@@ -1,0 +1,85 @@
+//! Attributes and sources as rankers read them: leniently, one at a time.
+
+use std::borrow::Cow;
+
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
+
+use crate::message::List;
+use crate::message::object::{Fields, Text, readable};
+
+/// An attribute; texts that are none are empty.
+#[derive(Default)]
+pub(super) struct AttributeText<'a> {
+    pub(super) kind: Cow<'a, str>,
+    pub(super) name: Cow<'a, str>,
+    pub(super) value: Option<&'a RawValue>,
+}
+
+impl<'de> Fields<'de> for AttributeText<'de> {
+    const WHAT: &'static str = "an attribute";
+
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        let value: &'de RawValue = map.next_value()?;
+        match name.as_ref() {
+            "attribute_type_id" => self.kind = text(value).unwrap_or_default(),
+            "original_attribute_name" => self.name = text(value).unwrap_or_default(),
+            "value" => self.value = Some(value),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+readable!(AttributeText);
+
+impl AttributeText<'_> {
+    /// The original name where there is one, else the type.
+    pub(super) fn any_name(&self) -> &str {
+        if self.name.is_empty() { &self.kind } else { &self.name }
+    }
+}
+
+/// The attributes that can be read.
+pub(super) fn attributes<'m>(list: &'m List<'_>) -> impl Iterator<Item = AttributeText<'m>> {
+    list.items().into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+#[derive(Default)]
+struct SourceText<'a> {
+    is_primary: bool,
+    resource: Option<Cow<'a, str>>,
+}
+
+impl<'de> Fields<'de> for SourceText<'de> {
+    const WHAT: &'static str = "a source";
+
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        let value: &'de RawValue = map.next_value()?;
+        match name.as_ref() {
+            "resource_role" => self.is_primary = value.get() == r#""primary_knowledge_source""#,
+            "resource_id" => self.resource = text(value),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+readable!(SourceText);
+
+/// The first primary source, or where there is none and any will do, the first of all.
+pub(super) fn primary_source<'m>(sources: &'m List<'_>, any: bool) -> Option<Cow<'m, str>> {
+    let mut first = None;
+    for raw in sources.items() {
+        let Ok(source) = serde_json::from_str::<SourceText<'_>>(raw.get()) else { continue };
+        if source.is_primary {
+            return source.resource;
+        }
+        first = first.or(source.resource);
+    }
+    first.filter(|_| any)
+}
+
+pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}
