@@ -30,8 +30,15 @@ impl FromStr for Ara {
 }
 
 /// Operations that follow a lookup and that a client may put into its workflow.
-const AFTER_LOOKUP: [&str; 4] =
-    ["sort_results_score", "filter_results_top_n", "filter_analyses_top_n", "filter_kgraph_orphans"];
+const AFTER_LOOKUP: [&str; 7] = [
+    "score",
+    "aragorn.score",
+    "arax.rank",
+    "sort_results_score",
+    "filter_results_top_n",
+    "filter_analyses_top_n",
+    "filter_kgraph_orphans",
+];
 
 /// A query that its persona cannot run.
 #[derive(Debug)]
@@ -59,7 +66,7 @@ impl Ara {
         let mut plan = vec![lookup.to_owned(), "merge".to_owned()];
         match &query.workflow {
             Some(workflow) => plan.extend(after_lookup(workflow, lookup).map_err(Unplanned::Invalid)?),
-            None => plan.extend(own_workflow(question).iter().map(|&id| id.to_owned())),
+            None => plan.extend(self.own_workflow(question).iter().map(|&id| id.to_owned())),
         }
         plan.push("finish_query".to_owned());
         Ok(plan)
@@ -76,14 +83,18 @@ impl Ara {
             (Self::Arax | Self::Sipr, _) => Err(Unplanned::NoWorkers),
         }
     }
-}
 
-/// The persona's own workflow after the lookup.
-fn own_workflow(question: &Question) -> &'static [&'static str] {
-    match question {
-        Question::Pathfinder(_) => &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans"],
-        Question::Lookup | Question::Inferred(_) => {
-            &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"]
+    /// The persona's own workflow after the lookup.
+    fn own_workflow(self, question: &Question) -> &'static [&'static str] {
+        match (self, question) {
+            (_, Question::Pathfinder(_)) => {
+                &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans"]
+            }
+            // its made-up scores are part of its answer
+            (Self::Example, _) => &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"],
+            (Self::Aragorn | Self::Arax | Self::Bte | Self::Sipr, _) => {
+                &["aragorn.score", "sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"]
+            }
         }
     }
 }
@@ -103,7 +114,7 @@ fn after_lookup(workflow: &[Operation], lookup: &str) -> Result<Vec<String>, Inv
         if !AFTER_LOOKUP.contains(&operation.id.as_str()) {
             return problem(
                 index + 1,
-                "one of sort_results_score, filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans",
+                "one of score, aragorn.score, arax.rank, sort_results_score, filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans",
             );
         }
     }

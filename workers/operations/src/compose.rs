@@ -63,9 +63,9 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
     let tally = Tally::count(&records, &merged.outcomes);
     let failure = failure.as_deref().or(record.failure.as_deref());
     let operations = run::operations_of(&record.plan, &query);
-    let Merged { mut message, logs: foreign, notes, .. } = merged;
+    let Merged { mut message, logs: foreign, mut notes, .. } = merged;
     for operation in &operations {
-        run::run(operation, &mut message)?;
+        notes.extend(run::run(operation, &mut message)?);
     }
     let results = message.result_count();
     let ending = tally.ending(results, failure);

@@ -1,8 +1,9 @@
 //! Runs the operations of a plan on a message in memory.
 
 use answers::Message;
+use answers::Note;
 use answers::operations::{
-    Limit, Order, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
 };
 use trapi::{Operation, Query};
 
@@ -24,16 +25,25 @@ pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<Operation> {
         .collect()
 }
 
-/// Runs one operation.
-pub(crate) fn run(operation: &Operation, message: &mut Message<'_>) -> Result<(), UnknownOperation> {
+/// Runs one operation and returns what the client should know about it.
+pub(crate) fn run(operation: &Operation, message: &mut Message<'_>) -> Result<Vec<Note>, UnknownOperation> {
     match operation.id.as_str() {
+        "aragorn.score" | "score" => return Ok(aragorn_score(message, profile(operation))),
+        "arax.rank" => return Ok(arax_rank(message)),
         "sort_results_score" => sort_results_score(message, Order::of(operation)),
         "filter_results_top_n" => filter_results_top_n(message, Limit::of(operation, "max_results")),
         "filter_analyses_top_n" => filter_analyses_top_n(message, Limit::of(operation, "max_analyses")),
         "filter_kgraph_orphans" => filter_kgraph_orphans(message),
         unknown => return Err(UnknownOperation(unknown.to_owned())),
     }
-    Ok(())
+    Ok(Vec::new())
+}
+
+/// The weights that a client asks for by name.
+fn profile(operation: &Operation) -> Profile {
+    let raw = operation.parameters.get("profile").or_else(|| operation.extra.get("profile"));
+    let name = raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    name.map_or_else(Profile::default, |name| Profile::named(&name))
 }
 
 /// The workflow as it is told in the response: under TRAPI's names, with the options that apply.
@@ -44,6 +54,7 @@ pub(crate) fn told(query: &Query, operations: &[Operation]) -> Vec<Operation> {
     let mut told = vec![Operation::new("lookup")];
     told.extend(operations.iter().filter_map(|operation| {
         let (name, value) = match operation.id.as_str() {
+            "aragorn.score" | "arax.rank" => return Some(Operation::new("score")),
             "sort_results_score" => ("ascending_or_descending", "\"descending\""),
             "filter_results_top_n" => ("max_results", "500"),
             "filter_kgraph_orphans" => return Some(operation.clone()),
