@@ -3,7 +3,8 @@
 use answers::Message;
 use answers::Note;
 use answers::operations::{
-    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans,
+    filter_results_top_n, sort_results_score,
 };
 use trapi::{Operation, Query};
 

@@ -102,3 +102,13 @@ fn secrets_are_masked_everywhere() {
     assert!(printed.contains("REDIS_PASSWORD=********"));
     assert!(!printed.contains("hunter2") && !format!("{settings:?}").contains("hunter2"));
 }
+
+#[test]
+fn readme_lists_every_variable_with_its_default() {
+    let readme = include_str!("../../../../README.md");
+    for Shown { name, default, .. } in read(&[]).unwrap().shown() {
+        let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+        let row = format!("| `{name}` | {default} |");
+        assert!(readme.contains(&row), "the README lacks {row}");
+    }
+}
