@@ -56,12 +56,14 @@ impl Store {
             .key(keys::body(query.id))
             .key(keys::stream(query.id.partition(), first))
             .key(keys::logs(query.id))
+            .key(keys::open(query.id.partition()))
             .arg(expires_ms)
             .arg(self.settings.max_queued)
             .arg(query.body)
             .arg(query.id.to_string())
             .arg(query.traceparent)
             .arg(self.settings.max_logs)
+            .arg(query.budget.deadline.map_or_else(String::new, |deadline| deadline.to_string()))
             .arg(fields.len())
             .arg(&fields);
         for log in query.logs {

@@ -46,6 +46,16 @@ pub(crate) fn stream(partition: u16, operation: &str) -> String {
     tagged(partition, &format!("stream:{operation}"))
 }
 
+/// The open queries of a partition by their deadlines.
+pub(crate) fn open(partition: u16) -> String {
+    tagged(partition, "open")
+}
+
+/// Steps that were given up.
+pub(crate) fn dead_letters(partition: u16) -> String {
+    tagged(partition, "dead-letters")
+}
+
 /// Tells which query has nothing outstanding any more, or was cancelled.
 pub(crate) fn returned_channel(partition: u16) -> String {
     tagged(partition, "returned")

@@ -6,6 +6,7 @@
 
 mod callbacks;
 mod connect;
+mod dead_letters;
 mod error;
 mod events;
 mod fan_out;
@@ -18,9 +19,11 @@ mod query;
 mod response;
 mod script;
 mod tasks;
+mod watch;
 
 pub use callbacks::{CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback};
 pub use connect::{RedisSettings, Store};
+pub use dead_letters::{DeadLetter, Redriven};
 pub use error::StateError;
 pub use events::{Event, Events};
 pub use fan_out::{

@@ -217,6 +217,7 @@ impl Store {
             .key(keys::query(id))
             .key(keys::body(id))
             .key(keys::response(id))
+            .key(keys::open(id.partition()))
             .arg(now.0)
             .arg(keys::returned_channel(id.partition()))
             .arg(id.to_string())

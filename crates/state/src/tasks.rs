@@ -74,7 +74,7 @@ impl TaskQueue {
             Some(reader) => reader,
             None => {
                 let mut reader = self.store.blocking_connection().await?;
-                create_group(&mut reader, &self.stream).await?;
+                create_group(&mut reader, &self.stream, self.store.settings.ttl).await?;
                 reader
             }
         };
@@ -214,11 +214,21 @@ impl TaskQueue {
 }
 
 /// The group begins at 0, so that entries added before the first worker came are handed out too.
-async fn create_group(connection: &mut MultiplexedConnection, stream: &str) -> Result<(), StateError> {
+async fn create_group(
+    connection: &mut MultiplexedConnection,
+    stream: &str,
+    ttl: Duration,
+) -> Result<(), StateError> {
+    const ACTION: &str = "create the consumer group";
     let created: Result<(), RedisError> = connection.xgroup_create_mkstream(stream, keys::GROUP, "0").await;
     match created {
         Err(error) if is_busy_group(&error) => Ok(()),
-        other => other.action("create the consumer group"),
+        Err(error) => Err(error).action(ACTION),
+        // a stream that nobody uses goes by itself, and comes back with the next reader
+        Ok(()) => {
+            let ttl_ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+            connection.pexpire(stream, ttl_ms).await.action(ACTION)
+        }
     }
 }
 

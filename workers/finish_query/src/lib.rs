@@ -1,9 +1,11 @@
 //! Delivers responses to the clients' callbacks.
 //!
 //! A response is posted at least once, with the same bytes each time, until the client has it, refuses
-//! it, or the query's deadline ends the tries. The one terminal outcome is recorded afterwards.
+//! it, or the query's deadline ends the tries. The one terminal outcome is recorded afterwards. Every such
+//! worker also watches the deadlines of all open queries.
 
 mod attempt;
+mod watchdog;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use runtime::{SystemClock, Task, TaskError, Worker, log_entry, run_worker};
 use state::{Conclusion, ConsumerName, Delivery, QueryRecord, Standing, StepEntry, Store, StoredResponse};
 use tokio::sync::Semaphore;
 use trapi::LogLevel;
+
+use crate::watchdog::Watchdog;
 
 /// Even a response that is late is offered for this long: its client may still take it.
 const LAST_CHANCE: Duration = Duration::from_secs(10);
@@ -39,6 +43,7 @@ enum Ending {
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
     run_worker("finish-query", |startup| {
+        tokio::spawn(Watchdog::new(startup).watch());
         Ok(Finish {
             store: startup.store.clone(),
             http: startup.http.clone(),
@@ -141,6 +146,7 @@ impl<C: Clock> Finish<C> {
                 (LogLevel::Info, format!("Response delivered, the client answered {status}"), None)
             }
             Ending::Undelivered { why } => {
+                self.store.bury(entry, 1, &why, now).await?;
                 tracing::error!(%query, "response of query {query} not delivered: {why}");
                 (LogLevel::Error, format!("Response not delivered: {why}"), Some(why))
             }

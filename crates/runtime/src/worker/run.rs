@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use state::{Delivered, StateError, StepEntry, TaskQueue};
+use budget::Clock;
+use state::{Delivered, StateError, StepEntry, Store, TaskQueue};
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -12,6 +13,7 @@ use tracing::Instrument;
 use super::lease::{Lease, Leases};
 use super::permits::{Permits, WorkPermit};
 use super::{Task, Worker};
+use crate::clock::SystemClock;
 use crate::process::Startup;
 use crate::shutdown::Shutdown;
 use crate::telemetry::join_trace;
@@ -26,6 +28,7 @@ const BLOCK: Duration = Duration::from_secs(5);
 pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
     let shared = Arc::new(Shared {
         worker,
+        store: startup.store.clone(),
         permits: Permits::new(startup.settings.task_limit, startup.settings.max_waiting),
         lease: startup.settings.lease,
         max_deliveries: startup.settings.max_task_deliveries,
@@ -47,6 +50,7 @@ pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
 /// What all loops and tasks of a worker process share.
 struct Shared<W> {
     worker: W,
+    store: Store,
     permits: Permits,
     lease: Duration,
     max_deliveries: u32,
@@ -168,7 +172,7 @@ impl<W: Worker> Shared<W> {
         if self.max_deliveries > 0 && deliveries > self.max_deliveries {
             let reason =
                 format!("{} was handed out {} times without finishing", entry.operation, deliveries - 1);
-            return self.give_up(&entry, &reason).await;
+            return self.give_up(&entry, deliveries, &reason).await;
         }
         let mut pauses = Pauses::new();
         let mut work = Some(work);
@@ -184,14 +188,17 @@ impl<W: Worker> Shared<W> {
                     warn_of(&error, pause);
                     tokio::time::sleep(pause).await;
                 }
-                Err(error) => return self.give_up(&entry, &Causes(&error).to_string()).await,
+                Err(error) => return self.give_up(&entry, deliveries, &Causes(&error).to_string()).await,
             }
         }
     }
 
-    async fn give_up(&self, entry: &StepEntry, reason: &str) {
+    async fn give_up(&self, entry: &StepEntry, deliveries: u32, reason: &str) {
         let query = entry.query;
         tracing::error!(%query, "gave up {} of query {query}: {reason}", entry.operation);
+        if let Err(error) = self.store.bury(entry, deliveries, reason, SystemClock.now()).await {
+            tracing::error!(%query, "and could not note it: {}", Causes(&error));
+        }
         if let Err(error) = self.worker.give_up(entry, reason).await {
             tracing::error!(%query, "and could not end query {query}: {}", Causes(&error));
         }

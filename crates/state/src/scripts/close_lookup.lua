@@ -12,6 +12,6 @@ if outstanding > 0 and ARGV[4] ~= '1' then return {'open', outstanding} end
 redis.call('HSET', KEYS[1], 'lookup_closed_ms', ARGV[3], 'step', ARGV[8], 'stage', ARGV[9], 'failure', ARGV[11])
 redis.call('HDEL', KEYS[1], 'owner')
 append_logs(KEYS[4], held[2], ARGV[12], 13)
-enqueue(KEYS[3], ARGV[7], ARGV[8], ARGV[10])
+enqueue(KEYS[3], ARGV[7], ARGV[8], ARGV[10], held[2])
 settle(KEYS[2], ARGV[6], ARGV[5])
 return {'closed', outstanding}

@@ -5,7 +5,8 @@ local stand = standing(KEYS[1], ARGV[1], ARGV[2])
 if stand == 'lost' then return stand end
 if stand == 'ok' then
   redis.call('HDEL', KEYS[1], 'owner')
-  enqueue(KEYS[2], ARGV[5], ARGV[1], ARGV[6])
+  local expires_ms = redis.call('HGET', KEYS[1], 'expires_ms')
+  enqueue(KEYS[2], ARGV[5], ARGV[1], ARGV[6], expires_ms)
 end
 settle(KEYS[2], ARGV[4], ARGV[3])
 return stand

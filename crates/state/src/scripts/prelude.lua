@@ -10,9 +10,16 @@ local function settle(stream, group, entry)
   end
 end
 
--- Puts the next step of a query on its stream.
-local function enqueue(stream, query, step, traceparent)
+-- Puts off the expiry of a key that many queries share until `expires_ms` at least.
+local function keep_at_least(key, expires_ms)
+  local left = redis.call('PEXPIRETIME', key)
+  if left < tonumber(expires_ms) then redis.call('PEXPIREAT', key, expires_ms) end
+end
+
+-- Puts the next step of a query on its stream, which lives as long as the query at least.
+local function enqueue(stream, query, step, traceparent, expires_ms)
   redis.call('XADD', stream, '*', 'query', query, 'step', step, 'traceparent', traceparent)
+  keep_at_least(stream, expires_ms)
 end
 
 -- Appends ARGV[first..] to the log list and keeps the newest `cap` of them.

@@ -1,5 +1,5 @@
 -- Stores the final response. A sync query ends here; an async one goes on to its delivery.
--- KEYS: query, response, staged response, stream, delivery stream, logs, then payload keys of the callbacks
+-- KEYS: query, response, staged response, stream, delivery stream, logs, open queries, then payload keys of the callbacks
 -- ARGV: step, owner, now, entry, group, query id, channel, next step ('' ends the query), traceparent,
 --       keep payloads for ms, outcome (completed, failed), TRAPI status, description, http status,
 --       decoded bytes, log cap, count of chunk arguments, chunks.., logs..
@@ -23,15 +23,16 @@ redis.call('HSET', KEYS[1], 'outcome', ARGV[11], 'status', ARGV[12], 'descriptio
   'http_status', ARGV[14], 'response_bytes', ARGV[15])
 redis.call('HDEL', KEYS[1], 'owner')
 append_logs(KEYS[6], expires_ms, ARGV[16], 18 + chunks)
-for i = 7, #KEYS do
+for i = 8, #KEYS do
   if ARGV[10] == '0' then redis.call('UNLINK', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[10]) end
 end
 if ARGV[8] == '' then
   redis.call('HSET', KEYS[1], 'state', ARGV[11], 'finished_ms', ARGV[3])
+  redis.call('ZREM', KEYS[7], ARGV[6])
   redis.call('PUBLISH', ARGV[7], ARGV[6])
 else
   redis.call('HSET', KEYS[1], 'step', ARGV[8], 'stage', 'finish_query')
-  enqueue(KEYS[5], ARGV[6], ARGV[8], ARGV[9])
+  enqueue(KEYS[5], ARGV[6], ARGV[8], ARGV[9], expires_ms)
 end
 settle(KEYS[4], ARGV[5], ARGV[4])
 return 'ok'

@@ -9,7 +9,7 @@ use trapi::{Invalid, LogEntry, LogLevel, Query, QueryGraph};
 
 use crate::ending::{Ending, Tally};
 use crate::logs;
-use crate::run::{self, UnknownOperation};
+use crate::workflow::{self, UnknownOperation};
 
 /// The version of TRAPI that responses are written in.
 const SCHEMA_VERSION: &str = "1.6.0";
@@ -62,10 +62,10 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
     let merged = merge(&record.ara, &query.query_graph, &question, &inputs);
     let tally = Tally::count(&records, &merged.outcomes);
     let failure = failure.as_deref().or(record.failure.as_deref());
-    let operations = run::operations_of(&record.plan, &query);
+    let operations = workflow::operations_of(&record.plan, &query);
     let Merged { mut message, logs: foreign, mut notes, .. } = merged;
     for operation in &operations {
-        notes.extend(run::run(operation, &mut message)?);
+        notes.extend(workflow::run(operation, &mut message)?);
     }
     let results = message.result_count();
     let ending = tally.ending(results, failure);
@@ -83,7 +83,7 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
         status: ending.status,
         description: &ending.description,
         logs: &told,
-        workflow: &run::told(&query, &operations),
+        workflow: &workflow::told(&query, &operations),
         schema_version: SCHEMA_VERSION,
         biolink_version: &biolink_version,
         job_id: None,

@@ -1,13 +1,12 @@
-//! The worker: reads what a response is made from, and stores what comes out.
+//! Reads what a response is made from, and stores what comes out.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use budget::Clock;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rand::Rng;
-use runtime::{Causes, StartupError, SystemClock, Task, TaskError, Worker, run_worker};
+use runtime::{Causes, Startup, TaskError};
 use state::{
     Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord,
     Standing, StateError, StepEntry, Store, StoredLog,
@@ -19,38 +18,38 @@ use crate::compose::{Composed, Ingredients, Uncomposable, compose};
 /// Payloads read from Redis at once, per query.
 const READS_AT_ONCE: usize = 4;
 
-struct Operations<C> {
+/// Makes responses, under the name of one worker.
+pub struct Composer<C> {
     store: Store,
     clock: C,
     owner: ConsumerName,
     keep_payloads: Duration,
+    keep_failed: Duration,
     biolink_version: String,
     /// Bounds the queries that are composed at once: more would only take memory from each other.
     processors: Arc<Semaphore>,
 }
 
-/// Runs the worker until it is told to stop.
-pub fn run() -> ExitCode {
-    run_worker("operations", |startup| {
+impl<C: Clock> Composer<C> {
+    /// A composer for the process that `startup` describes.
+    pub fn new(startup: &Startup, clock: C) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Ok::<_, StartupError>(Operations {
+        Self {
             store: startup.store.clone(),
-            clock: SystemClock,
+            clock,
             owner: startup.consumer.clone(),
             keep_payloads: startup.settings.keep_callbacks,
+            keep_failed: startup.settings.redis.ttl,
             biolink_version: startup.settings.biolink_version.clone(),
             processors: Arc::new(Semaphore::new(processors)),
-        })
-    })
-}
-
-impl<C: Clock> Worker for Operations<C> {
-    fn operations(&self) -> Vec<String> {
-        vec!["merge".to_owned()]
+        }
     }
 
-    async fn handle(&self, task: Task) -> Result<(), TaskError> {
-        let entry = &task.entry;
+    /// Merges what the lookup gathered, runs the operations of the plan, and stores the response.
+    ///
+    /// # Errors
+    /// [`TaskError`]; a transient one may be followed by another try.
+    pub async fn run(&self, entry: &StepEntry) -> Result<(), TaskError> {
         let Begun { record, body } = match self.store.begin(entry, &self.owner, self.clock.now()).await? {
             Ok(begun) => begun,
             Err(standing) => return self.not_ours(entry, standing).await,
@@ -61,11 +60,15 @@ impl<C: Clock> Worker for Operations<C> {
         let callbacks = self.payloads(records).await?;
         let composed = self.compose(&record, &body, callbacks, None).await?;
         drop(processor);
-        self.put(entry, &record, &composed).await
+        self.put(entry, &record, &composed, self.keep_payloads).await
     }
 
-    /// The client gets at least its question back, and the reason.
-    async fn give_up(&self, entry: &StepEntry, reason: &str) -> Result<(), TaskError> {
+    /// Stores a response without the merge, which failed for `reason`: the client gets at least its
+    /// question back. The payloads are kept for another try by hand.
+    ///
+    /// # Errors
+    /// [`TaskError`]; the query then has no response yet.
+    pub async fn give_up(&self, entry: &StepEntry, reason: &str) -> Result<(), TaskError> {
         let Begun { record, body } = match self.store.begin(entry, &self.owner, self.clock.now()).await? {
             Ok(begun) => begun,
             Err(standing) => return self.not_ours(entry, standing).await,
@@ -74,11 +77,9 @@ impl<C: Clock> Worker for Operations<C> {
         let callbacks = records.into_iter().map(|record| (record, None)).collect();
         let failure = format!("{} failed: {reason}", entry.operation);
         let composed = self.compose(&record, &body, callbacks, Some(failure)).await?;
-        self.put(entry, &record, &composed).await
+        self.put(entry, &record, &composed, self.keep_failed).await
     }
-}
 
-impl<C: Clock> Operations<C> {
     async fn not_ours(&self, entry: &StepEntry, standing: Standing) -> Result<(), TaskError> {
         match standing {
             Standing::Lost => return Ok(()),
@@ -135,6 +136,7 @@ impl<C: Clock> Operations<C> {
         entry: &StepEntry,
         record: &QueryRecord,
         composed: &Composed,
+        keep_payloads: Duration,
     ) -> Result<(), TaskError> {
         let Composed { body, ending, results, logs } = composed;
         let logs: Vec<StoredLog> =
@@ -150,7 +152,7 @@ impl<C: Clock> Operations<C> {
             description: &ending.description,
             http_status: ending.http_status,
             delivery_step,
-            keep_payloads_ms: u64::try_from(self.keep_payloads.as_millis()).unwrap_or(u64::MAX),
+            keep_payloads_ms: u64::try_from(keep_payloads.as_millis()).unwrap_or(u64::MAX),
             logs: &logs,
             token: rand::rng().random(),
         };

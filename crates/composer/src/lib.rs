@@ -1,0 +1,13 @@
+//! Makes the response of a query.
+//!
+//! All callbacks are read once and all at once, so nothing is rewritten step by step and no lock is
+//! needed; the response is written once. The `operations` worker does this when a lookup has closed; the
+//! watchdog of `finish_query` does it when nobody else has.
+
+mod compose;
+mod composer;
+mod ending;
+mod logs;
+mod workflow;
+
+pub use composer::Composer;
