@@ -24,6 +24,49 @@ pub(crate) enum Command {
     Query(QueryArgs),
     /// Runs only the double of Retriever: made-up answers to any query graph.
     Retriever(RetrieverArgs),
+    /// Shows the steps that were given up, in the Redis that the environment names, and queues them again.
+    #[command(subcommand)]
+    DeadLetters(DeadLettersCommand),
+    /// Rule packs.
+    #[command(subcommand)]
+    Rules(RulesCommand),
+}
+
+/// What to do with steps that were given up.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DeadLettersCommand {
+    /// Lists them, the newest first.
+    List {
+        /// At most so many per partition.
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        most: usize,
+    },
+    /// Shows one, with its query and the query's log.
+    Show {
+        /// Its id, as the list shows it.
+        id: String,
+    },
+    /// Queues one again, with the time its query had at its intake.
+    Redrive {
+        /// Its id, as the list shows it.
+        id: String,
+    },
+    /// Takes one off the list.
+    Drop {
+        /// Its id, as the list shows it.
+        id: String,
+    },
+}
+
+/// What to do with a rule pack.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Reads a directory as the workers would, and tells what it covers or what is wrong with it.
+    Check {
+        /// A directory as `RULES_DIR` names one, with `aragorn` and `bte` in it.
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }
 
 /// Arguments of `demo`.

@@ -55,6 +55,16 @@ pub(crate) enum CliError {
     },
     #[error("the answer's status is {status}: {description}")]
     Failed { status: String, description: String },
+    #[error("the rule pack cannot be used")]
+    Rules(#[from] lookup::rules::RulesError),
+    #[error("the settings cannot be used")]
+    Settings(#[from] runtime::settings::SettingsError),
+    #[error("Redis cannot be used")]
+    State(#[from] state::StateError),
+    #[error("there is no dead letter {0}")]
+    NoDeadLetter(String),
+    #[error("query {query} was not queued again: {why}")]
+    NotRedriven { query: state::QueryId, why: &'static str },
     #[error("could not wait for signals")]
     Signals(#[source] io::Error),
     #[error("interrupted")]

@@ -3,11 +3,13 @@
 mod answer;
 mod args;
 mod ask;
+mod dead_letters;
 mod demo;
 mod error;
 mod progress;
 mod query;
 mod retriever;
+mod rules;
 mod serve;
 mod shutdown;
 mod stack;
@@ -19,7 +21,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
-use args::{Cli, Command};
+use args::{Cli, Command, RulesCommand};
 use error::{Chain, CliError};
 
 #[tokio::main]
@@ -45,5 +47,7 @@ async fn run(command: Command) -> Result<(), CliError> {
         Command::Serve(args) => serve::run(args).await,
         Command::Query(args) => query::run(args).await,
         Command::Retriever(args) => retriever::run(args).await,
+        Command::DeadLetters(command) => dead_letters::run(command).await,
+        Command::Rules(RulesCommand::Check { directory }) => rules::check(&directory),
     }
 }

@@ -1,7 +1,5 @@
 //! What the lookup workers differ in.
 
-use std::path::{Path, PathBuf};
-
 use answers::expand::SubQuery;
 use trapi::{Invalid, Members, Query, Question};
 
@@ -65,51 +63,4 @@ pub trait Expand: Send + Sync + 'static {
     /// # Errors
     /// [`ExpansionError`] when this worker cannot expand it.
     fn expand(&self, query: &Query, question: &Question) -> Result<Expansion, ExpansionError>;
-}
-
-/// A rule file that cannot be read.
-#[derive(Debug)]
-pub struct LoadError {
-    /// The file or directory.
-    pub path: PathBuf,
-    /// Why.
-    pub source: std::io::Error,
-}
-
-impl std::fmt::Display for LoadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RULES_DIR: {} cannot be read", self.path.display())
-    }
-}
-
-impl std::error::Error for LoadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
-}
-
-/// All `.json` files below `directory` with their paths, in the order of their names.
-///
-/// # Errors
-/// [`LoadError`] names the file or directory that cannot be read.
-pub fn read_rules(directory: &Path) -> Result<Vec<(PathBuf, String)>, LoadError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        move |source| LoadError { path, source }
-    };
-    let mut found = Vec::new();
-    let mut pending = vec![directory.to_owned()];
-    while let Some(directory) = pending.pop() {
-        for item in std::fs::read_dir(&directory).map_err(unreadable(&directory))? {
-            let path = item.map_err(unreadable(&directory))?.path();
-            if path.is_dir() {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "json") {
-                let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
-                found.push((path, text));
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }

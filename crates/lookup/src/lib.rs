@@ -7,10 +7,11 @@
 
 mod expand;
 pub mod ports;
+pub mod rules;
 mod runner;
 mod submission;
 mod worker;
 
-pub use expand::{Ask, Expand, Expansion, ExpansionError, LoadError, read_rules};
+pub use expand::{Ask, Expand, Expansion, ExpansionError};
 pub use runner::{Runner, RunnerSettings};
 pub use worker::{LookupWorker, run};

@@ -40,7 +40,7 @@ pub enum Redriven {
     Queued,
     /// There is no such note.
     Unknown,
-    /// The query has expired.
+    /// The query has expired or was cancelled.
     Expired,
     /// The query is at work.
     Open,

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use answers::expand::{self, AragornRules};
-use lookup::{Expand, Expansion, ExpansionError, read_rules};
+use lookup::{Expand, Expansion, ExpansionError, rules};
 use runtime::{Settings, StartupError};
 use trapi::{Query, Question};
 
@@ -31,19 +31,11 @@ pub fn run() -> ExitCode {
     lookup::run("aragorn-lookup", |settings| load(settings).map(Aragorn))
 }
 
-/// The one rule file in `RULES_DIR/aragorn`.
 fn load(settings: &Settings) -> Result<AragornRules, StartupError> {
-    let directory = settings.rules_dir.join("aragorn");
-    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| StartupError::Load {
-        what: format!("the rules in {} cannot be used", directory.display()),
-        source,
-    };
-    let files = read_rules(&directory).map_err(|error| unusable(Box::new(error)))?;
-    let [(path, text)] = &files[..] else {
-        return Err(unusable(format!("expected one rule file, found {}", files.len()).into()));
-    };
-    let rules =
-        AragornRules::parse(&path.display().to_string(), text).map_err(|error| unusable(Box::new(error)))?;
+    let rules = rules::aragorn(&settings.rules_dir).map_err(|error| StartupError::Load {
+        what: "RULES_DIR: the rules of aragorn cannot be used".to_owned(),
+        source: Box::new(error),
+    })?;
     for (key, count) in rules.keys() {
         tracing::info!("{count} rules for {key}");
     }

@@ -3,7 +3,8 @@
 -- ARGV: note, query id, operation, step, now
 if redis.call('XLEN', KEYS[2]) == 0 or #redis.call('XRANGE', KEYS[2], ARGV[1], ARGV[1]) == 0 then return 'unknown' end
 local held = redis.call('HMGET', KEYS[1], 'state', 'intake_ms', 'deadline_ms', 'expires_ms', 'traceparent')
-if not held[1] then return 'missing' end
+-- a cancelled query has nothing left to work on
+if not held[1] or held[1] == 'cancelled' then return 'missing' end
 if not is_over(held[1]) then return 'open' end
 redis.call('HSET', KEYS[1], 'state', 'queued', 'step', ARGV[4], 'stage', ARGV[3], 'intake_ms', ARGV[5],
   'failure', '', 'delivery_problem', '')

@@ -10,3 +10,4 @@ mod leases;
 mod life_cycle;
 mod scene;
 mod submissions;
+mod watch;

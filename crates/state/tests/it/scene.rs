@@ -6,8 +6,8 @@ use budget::{Budgets, Deadline, EpochMillis, TimeoutParameter};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use shepherd_state::{
-    Begun, CallbackId, CallbackRefusal, CallbackReport, Close, Closing, ConsumerName, Delivery, Encoding,
-    FanOut, FinalResponse, JobState, Kept, NewCallback, NewQuery, NewSubQuery, Payload, QueryId,
+    Begun, CallbackId, CallbackRefusal, CallbackReport, Close, Closing, Conclusion, ConsumerName, Delivery,
+    Encoding, FanOut, FinalResponse, JobState, Kept, NewCallback, NewQuery, NewSubQuery, Payload, QueryId,
     RedisSettings, Standing, StepEntry, Store, StoredLog, TaskQueue,
 };
 use testkit::PrivateRedis;
@@ -142,6 +142,18 @@ impl Scene {
             token: 2,
         };
         self.store.store_response(entry, &self.worker, &response, NOW).await.unwrap()
+    }
+
+    /// Takes the query from its lookup to its end.
+    pub(crate) async fn end(&self, lookup: &StepEntry) {
+        self.close(lookup, true).await;
+        let merge = self.take("merge").await;
+        self.begin(&merge).await.unwrap();
+        self.store_response(&merge, b"{}").await.unwrap();
+        let finish = self.take("finish_query").await;
+        self.begin(&finish).await.unwrap();
+        let delivered = Conclusion { problem: None, logs: &[] };
+        self.store.conclude(&finish, &self.worker, &delivered, NOW).await.unwrap().unwrap();
     }
 
     /// Any command, for a look behind the scenes.
