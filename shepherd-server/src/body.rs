@@ -1,6 +1,5 @@
-//! Request bodies: read under a limit, decoded under the same limit.
+//! Request bodies: read under a limit and inside a time.
 
-use std::io::Read;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -8,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use runtime::WireEncoding;
 
 use crate::error::ApiError;
 
@@ -15,27 +15,11 @@ use crate::error::ApiError;
 const SILENCE: Duration = Duration::from_secs(30);
 /// What is announced but never sent must not be reserved.
 const MOST_RESERVED_BYTES: usize = 1 << 20;
-/// Decoding more than this is left to a thread that may block.
-pub(crate) const SHORT_WORK_BYTES: usize = 64 * 1024;
-
-/// How a body is encoded on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WireEncoding {
-    Identity,
-    Gzip,
-    Zstd,
-}
 
 /// Says how the body is encoded.
 pub(crate) fn wire_encoding(headers: &HeaderMap) -> Result<WireEncoding, ApiError> {
     let Some(value) = headers.get(CONTENT_ENCODING) else { return Ok(WireEncoding::Identity) };
-    let value = value.to_str().map_err(|_| ApiError::UnknownEncoding)?;
-    match value.trim().to_ascii_lowercase().as_str() {
-        "" | "identity" => Ok(WireEncoding::Identity),
-        "gzip" | "x-gzip" => Ok(WireEncoding::Gzip),
-        "zstd" | "zst" => Ok(WireEncoding::Zstd),
-        _ => Err(ApiError::UnknownEncoding),
-    }
+    value.to_str().ok().and_then(WireEncoding::parse).ok_or(ApiError::UnknownEncoding)
 }
 
 /// Queries are JSON; a client that says nothing means it.
@@ -67,62 +51,9 @@ pub(crate) async fn read(headers: &HeaderMap, mut body: Body, limit: usize) -> R
     }
 }
 
-/// Decodes a body into at most `limit` bytes.
-pub(crate) fn decode(wire: &Bytes, encoding: WireEncoding, limit: usize) -> Result<Bytes, ApiError> {
-    // 128 MB windows are what senders use at most; the decoder refuses larger ones
-    match encoding {
-        WireEncoding::Identity => Ok(wire.clone()),
-        WireEncoding::Gzip => bounded(flate2::bufread::MultiGzDecoder::new(&wire[..]), "gzip", limit),
-        WireEncoding::Zstd => {
-            let decoder = zstd::Decoder::with_buffer(&wire[..])
-                .map_err(|_| ApiError::BadEncoding { encoding: "zstd" })?;
-            bounded(decoder, "zstd", limit)
-        }
-    }
-}
-
-fn bounded(decoder: impl Read, encoding: &'static str, limit: usize) -> Result<Bytes, ApiError> {
-    let mut bytes = Vec::new();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    decoder.take(most).read_to_end(&mut bytes).map_err(|_| ApiError::BadEncoding { encoding })?;
-    if bytes.len() > limit { Err(ApiError::TooLarge { limit }) } else { Ok(bytes.into()) }
-}
-
-/// Runs CPU work on `bytes` where it disturbs nobody: in place when it is short.
-pub(crate) async fn work<T: Send + 'static>(
-    bytes: usize,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    if bytes <= SHORT_WORK_BYTES {
-        return Ok(work());
-    }
-    // only a panic or the end of the process gets here
-    tokio::task::spawn_blocking(work).await.map_err(|_| ApiError::BrokenBody)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bomb_is_refused_at_the_limit() {
-        let bomb: Bytes = zstd::encode_all(std::io::repeat(b' ').take(1 << 24), 1).unwrap().into();
-        let refused = decode(&bomb, WireEncoding::Zstd, 1 << 20);
-        assert!(matches!(refused, Err(ApiError::TooLarge { limit: 1_048_576 })), "{refused:?}");
-    }
-
-    #[test]
-    fn several_frames_are_one_body_and_garbage_is_none() {
-        let mut frames = zstd::encode_all(&b"{\"a\":"[..], 1).unwrap();
-        frames.extend(zstd::encode_all(&b"1}"[..], 1).unwrap());
-        assert_eq!(&decode(&frames.into(), WireEncoding::Zstd, 100).unwrap()[..], b"{\"a\":1}");
-        for encoding in [WireEncoding::Zstd, WireEncoding::Gzip] {
-            assert!(matches!(
-                decode(&b"garbage".as_slice().into(), encoding, 100),
-                Err(ApiError::BadEncoding { .. })
-            ));
-        }
-    }
 
     #[test]
     fn json_is_taken_under_its_names_and_nothing_else_is() {

@@ -8,23 +8,18 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use backon::{ExponentialBuilder, Retryable};
 use budget::EpochMillis;
-use bytes::Bytes;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use runtime::{body_work, usable_payload};
+use serde::Serialize;
 use state::{
-    CallbackId, CallbackOwner, CallbackRefusal, CallbackReport, Encoding, Kept, NewCallback, Payload,
-    StateError,
+    CallbackId, CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback, Payload, StateError,
 };
 use std::time::Duration;
 
 use crate::app::Gateway;
 use crate::ara::Ara;
-use crate::body::{self, WireEncoding};
+use crate::body;
 use crate::error::ApiError;
-
-/// Larger bodies are stored compressed.
-const COMPRESSED_FROM_BYTES: usize = 1024;
 
 #[derive(Serialize)]
 pub(crate) struct Taken {
@@ -59,47 +54,8 @@ async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payl
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.callback_max_bytes;
     let wire = body::read(headers, body, limit).await?;
-    // a compressed body may be much longer than it looks
-    let size = if encoding == WireEncoding::Identity { wire.len() } else { wire.len().saturating_mul(8) };
-    body::work(size, move || check(wire, encoding, limit)).await?
-}
-
-/// What must be there for a body to be of use; everything else is looked at by the merge.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, default)]
-    message: Option<&'a RawValue>,
-}
-
-fn check(wire: Bytes, encoding: WireEncoding, limit: usize) -> Result<Payload, ApiError> {
-    let decoded = body::decode(&wire, encoding, limit)?;
-    let unusable = |what: &str| ApiError::UnusableCallback(what.to_owned());
-    let text = std::str::from_utf8(&decoded).map_err(|_| unusable("the body is not UTF-8"))?;
-    if !trapi::depth_within(&decoded, trapi::MAX_DEPTH) {
-        return Err(unusable("the body is nested too deeply"));
-    }
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
-        unusable(&format!("the body is no JSON object (line {}, column {})", error.line(), error.column()))
-    })?;
-    match envelope.message.map(trapi::kind) {
-        Some(trapi::Kind::Object) => {}
-        Some(_) => return Err(unusable("message: must be an object")),
-        None => return Err(unusable("message: is missing")),
-    }
-    let decoded_bytes = decoded.len() as u64;
-    Ok(match encoding {
-        WireEncoding::Zstd => Payload { encoding: Encoding::Zstd, stored: wire, decoded_bytes },
-        WireEncoding::Identity | WireEncoding::Gzip => compressed(decoded, decoded_bytes),
-    })
-}
-
-fn compressed(decoded: Bytes, decoded_bytes: u64) -> Payload {
-    if decoded.len() >= COMPRESSED_FROM_BYTES
-        && let Ok(stored) = zstd::bulk::compress(&decoded, 1)
-    {
-        return Payload { encoding: Encoding::Zstd, stored: stored.into(), decoded_bytes };
-    }
-    Payload { encoding: Encoding::Identity, stored: decoded, decoded_bytes }
+    let (size, work) = (wire.len(), move || usable_payload(wire, encoding, limit));
+    body_work(size, encoding, work).await.ok_or(ApiError::BrokenBody)?.map_err(ApiError::UnusableBody)
 }
 
 async fn keep(
@@ -152,10 +108,9 @@ async fn report(
 /// another try.
 fn unusable(error: &ApiError) -> Option<String> {
     match error {
-        ApiError::UnusableCallback(_)
-        | ApiError::TooLarge { .. }
-        | ApiError::BadEncoding { .. }
-        | ApiError::UnknownEncoding => Some(error.to_string()),
+        ApiError::UnusableBody(_) | ApiError::TooLarge { .. } | ApiError::UnknownEncoding => {
+            Some(error.to_string())
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::header::{ACCEPT_ENCODING, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use runtime::Causes;
+use runtime::{Causes, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
@@ -31,11 +31,9 @@ pub(crate) enum ApiError {
     #[error("{problem}")]
     Field { field: &'static str, problem: &'static str },
     #[error("{0}")]
-    UnusableCallback(String),
+    UnusableBody(UnusableBody),
     #[error("the body is larger than {limit} bytes")]
     TooLarge { limit: usize },
-    #[error("the body is not valid {encoding}")]
-    BadEncoding { encoding: &'static str },
     #[error("Content-Encoding must be identity, gzip or zstd")]
     UnknownEncoding,
     #[error("Content-Type must be application/json")]
@@ -72,9 +70,11 @@ impl ApiError {
                 }
                 _ => StatusCode::BAD_REQUEST,
             },
-            Self::Field { .. } | Self::UnusableCallback(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::BadEncoding { .. } | Self::BrokenBody => StatusCode::BAD_REQUEST,
+            Self::TooLarge { .. } | Self::UnusableBody(UnusableBody::TooLarge { .. }) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
+            Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => StatusCode::BAD_REQUEST,
+            Self::Field { .. } | Self::UnusableBody(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::UnknownEncoding | Self::WrongContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::State(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
@@ -94,9 +94,9 @@ impl ApiError {
             Self::CallbackRemoved => "not_awaited",
             Self::Invalid(_) => "invalid_query",
             Self::Field { .. } => "invalid_field",
-            Self::UnusableCallback(_) => "unusable_callback",
-            Self::TooLarge { .. } => "too_large",
-            Self::BadEncoding { .. } => "bad_encoding",
+            Self::TooLarge { .. } | Self::UnusableBody(UnusableBody::TooLarge { .. }) => "too_large",
+            Self::UnusableBody(UnusableBody::Encoding { .. }) => "bad_encoding",
+            Self::UnusableBody(_) => "unusable_body",
             Self::UnknownEncoding => "unknown_encoding",
             Self::WrongContentType => "wrong_content_type",
             Self::BrokenBody => "broken_body",

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use budget::{EpochMillis, TimeoutParameter};
 use bytes::Bytes;
 use rand::Rng;
-use runtime::log_entry;
+use runtime::{body_work, log_entry};
 use state::{Delivery, NewQuery, QueryId, StoredLog};
 use trapi::{LogLevel, Query};
 use url::Url;
@@ -48,8 +48,8 @@ pub(crate) async fn examine(
     let limit = gateway.query_max_bytes;
     let wire = body::read(headers, body, limit).await?;
     let size = wire.len();
-    body::work(size, move || {
-        let body = body::decode(&wire, encoding, limit)?;
+    let examined = body_work(size, encoding, move || {
+        let body = runtime::decode(&wire, encoding, limit).map_err(ApiError::UnusableBody)?;
         let query = Query::parse(&body)?;
         let question = query.query_graph.examine()?;
         let plan = ara.plan(&query, &question).map_err(|unplanned| match unplanned {
@@ -62,8 +62,8 @@ pub(crate) async fn examine(
         };
         let timeout = query.parameters.get("timeout").map(|raw| raw.get().to_owned());
         Ok(Examined { ara, plan, delivery, timeout: TimeoutParameter::read(timeout.as_deref()), body })
-    })
-    .await?
+    });
+    examined.await.ok_or(ApiError::BrokenBody)?
 }
 
 fn callback_url(query: &Query) -> Result<String, ApiError> {

@@ -6,6 +6,7 @@
 mod admin;
 mod clock;
 mod http;
+mod payload;
 mod process;
 pub mod settings;
 mod shutdown;
@@ -17,6 +18,7 @@ mod worker;
 pub use admin::{Health, health_router};
 pub use clock::SystemClock;
 pub use http::{HttpClientError, http_client};
+pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload};
 pub use process::{Startup, StartupError, main_with, run_worker};
 pub use settings::Settings;
 pub use shutdown::Shutdown;
