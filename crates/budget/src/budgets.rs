@@ -156,5 +156,24 @@ impl Budgets {
     }
 }
 
+/// When callbacks that have not come are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The first time.
+    pub start: Deadline,
+    /// The pause until the next.
+    pub pause: Duration,
+}
+
+impl Budgets {
+    /// Retriever was told to stop one margin before the lookup deadline. A third of the margin later its
+    /// callbacks must have come; from then on they are asked for, four times at most.
+    pub fn recovery(&self, lookup: Deadline, submitted: EpochMillis) -> Recovery {
+        let margin = self.margin(lookup.remaining(submitted));
+        let pause = (margin / 6).max(Duration::from_millis(50));
+        Recovery { start: lookup.earlier_by(margin * 2 / 3), pause }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,6 @@ mod budgets;
 mod instant;
 mod parameter;
 
-pub use budgets::{Budgets, ClientBudget, QueryBudget};
+pub use budgets::{Budgets, ClientBudget, QueryBudget, Recovery};
 pub use instant::{Clock, Deadline, EpochMillis};
 pub use parameter::{TimeoutParameter, Unusable};

@@ -7,6 +7,7 @@
 
 mod expand;
 pub mod ports;
+mod recovery;
 pub mod rules;
 mod runner;
 mod submission;

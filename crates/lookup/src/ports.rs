@@ -3,11 +3,12 @@
 
 use budget::{Deadline, EpochMillis};
 use bytes::Bytes;
-use retriever::{Retriever, SubmissionMetadata, SubmissionOutcome};
+use retriever::{Recovered, Retriever, SubmissionMetadata, SubmissionOutcome};
 use state::{
-    Begun, CallbackId, CallbackRefusal, Close, Closing, ConsumerName, FanOut, Kept, NewCallback, NewSubQuery,
-    QueryId, Recorded, Standing, StateError, StepEntry, Store, SubmissionRecord,
+    Begun, CallbackId, CallbackRecord, CallbackRefusal, Close, Closing, ConsumerName, FanOut, Kept,
+    NewCallback, NewSubQuery, QueryId, Recorded, Standing, StateError, StepEntry, Store, SubmissionRecord,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 type Answer<T> = Result<T, StateError>;
@@ -53,6 +54,7 @@ pub trait LookupStore: Send + Sync + 'static {
         owner: &ConsumerName,
     ) -> impl Future<Output = Answer<Result<(), Standing>>> + Send;
     fn discard(&self, entry: &StepEntry) -> impl Future<Output = Answer<()>> + Send;
+    fn callbacks(&self, query: QueryId) -> impl Future<Output = Answer<Vec<CallbackRecord>>> + Send;
     fn discard_payloads(&self, query: QueryId) -> impl Future<Output = Answer<()>> + Send;
 }
 
@@ -109,6 +111,10 @@ impl LookupStore for Store {
         self.settle(&entry.operation, entry.query.partition(), &entry.id).await
     }
 
+    async fn callbacks(&self, query: QueryId) -> Answer<Vec<CallbackRecord>> {
+        Self::callbacks(self, query).await
+    }
+
     async fn discard_payloads(&self, query: QueryId) -> Answer<()> {
         Self::discard_payloads(self, query).await
     }
@@ -123,6 +129,14 @@ pub trait Submit: Send + Sync + 'static {
         metadata: &SubmissionMetadata,
         ack_timeout: Duration,
     ) -> impl Future<Output = SubmissionOutcome> + Send;
+
+    /// Asks for the answer of a job whose callback has not come.
+    fn recover(
+        &self,
+        job_id: &str,
+        limit: usize,
+        timeout: Duration,
+    ) -> impl Future<Output = Recovered> + Send;
 }
 
 impl Submit for Retriever {
@@ -133,5 +147,24 @@ impl Submit for Retriever {
         ack_timeout: Duration,
     ) -> SubmissionOutcome {
         Self::submit(self, body, metadata, ack_timeout).await
+    }
+
+    async fn recover(&self, job_id: &str, limit: usize, timeout: Duration) -> Recovered {
+        Self::recover(self, job_id, limit, timeout).await
+    }
+}
+
+impl<R: Submit> Submit for Arc<R> {
+    async fn submit(
+        &self,
+        body: Bytes,
+        metadata: &SubmissionMetadata,
+        ack_timeout: Duration,
+    ) -> SubmissionOutcome {
+        (**self).submit(body, metadata, ack_timeout).await
+    }
+
+    async fn recover(&self, job_id: &str, limit: usize, timeout: Duration) -> Recovered {
+        (**self).recover(job_id, limit, timeout).await
     }
 }

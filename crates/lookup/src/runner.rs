@@ -16,12 +16,13 @@ use state::{
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 use tracing::Instrument;
 use trapi::{LogLevel, Query};
 
 use crate::expand::{Ask, Expand, Expansion};
 use crate::ports::{LookupStore, Submit};
+use crate::recovery::Recovery;
 use crate::submission::{self, Shared};
 
 /// A lost event costs at most this long.
@@ -42,6 +43,8 @@ pub struct RunnerSettings {
     pub callback_host: String,
     /// How many submissions are open at once.
     pub max_concurrent_submissions: usize,
+    /// Largest answer that is fetched where a callback was lost, also decoded.
+    pub max_recovered_bytes: usize,
 }
 
 /// Runs lookups.
@@ -56,7 +59,7 @@ pub struct Runner<S, R, C, E> {
     slots: Arc<Semaphore>,
 }
 
-impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
+impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
     /// A runner whose lookups are woken through `waits`.
     pub fn new(
         store: S,
@@ -99,6 +102,7 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
             next_operation,
             logs: Vec::new(),
             submissions: JoinSet::new(),
+            recovering: JoinSet::new(),
         };
         let deadline = match lookup.start(begun).await? {
             Ok(deadline) => deadline,
@@ -166,9 +170,11 @@ struct Lookup<'a, S, R, C, E> {
     logs: Vec<StoredLog>,
     /// Dropped with the lookup: a hung ACK delays nothing.
     submissions: JoinSet<(CallbackId, String, SubmissionOutcome, Duration)>,
+    /// The attempt to recover lost callbacks, one at a time.
+    recovering: JoinSet<usize>,
 }
 
-impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
+impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
     /// Fixes the deadline, registers the sub-queries and sends them off. An earlier worker's deadline and
     /// sub-queries are taken over as they are.
     async fn start(&mut self, begun: Begun) -> Result<Result<Deadline, Standing>, TaskError> {
@@ -273,6 +279,10 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
         let at_deadline = tokio::time::sleep(left);
         tokio::pin!(at_deadline);
         let mut recheck = tokio::time::interval_at(Instant::now() + RECHECK, RECHECK);
+        let recovery = self.runner.settings.budgets.recovery(deadline, self.runner.clock.now());
+        let first_recovery = Instant::now() + recovery.start.remaining(self.runner.clock.now());
+        let mut recover = tokio::time::interval_at(first_recovery, recovery.pause);
+        recover.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // what came in before the wait began needs no event; own answers are an example
         let mut look = true;
         loop {
@@ -289,12 +299,36 @@ impl<S: LookupStore, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
                 },
                 () = wait.woken() => true,
                 _ = recheck.tick() => true,
+                _ = recover.tick(), if self.recovering.is_empty() => {
+                    self.recovering.spawn(self.recovery(deadline).ask());
+                    false
+                }
+                Some(recovered) = self.recovering.join_next() => self.recovered(recovered.unwrap_or_default()),
                 () = &mut at_deadline => {
                     self.close(true).await?;
                     return Ok(());
                 }
             };
         }
+    }
+
+    fn recovery(&self, deadline: Deadline) -> Recovery<S, Arc<R>, Arc<C>> {
+        let runner = self.runner;
+        Recovery {
+            store: runner.store.clone(),
+            retriever: Arc::clone(&runner.retriever),
+            clock: Arc::clone(&runner.clock),
+            query: self.entry.query,
+            deadline,
+            max_bytes: runner.settings.max_recovered_bytes,
+        }
+    }
+
+    fn recovered(&mut self, count: usize) -> bool {
+        if count > 0 {
+            self.log(LogLevel::Warning, format!("{count} lost callbacks were recovered from Retriever"));
+        }
+        count > 0
     }
 
     /// Records what became of a submission; true when that leaves nothing outstanding, or when the query

@@ -35,6 +35,7 @@ pub fn run<E: Expand>(
             ),
             callback_host: settings.callback_host.as_str().trim_end_matches('/').to_owned(),
             max_concurrent_submissions: settings.max_concurrent_submissions,
+            max_recovered_bytes: settings.callback_max_request_bytes,
         };
         let (store, owner) = (startup.store.clone(), startup.consumer.clone());
         Ok(LookupWorker(Runner::new(store, retriever, SystemClock, expand, owner, runner_settings, waits)))

@@ -30,8 +30,8 @@ pub struct SubmissionMetadata {
 /// The client of one Retriever. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Retriever {
-    http: reqwest::Client,
-    asyncquery: Url,
+    pub(crate) http: reqwest::Client,
+    pub(crate) asyncquery: Url,
 }
 
 impl Retriever {

@@ -5,9 +5,11 @@
 
 mod client;
 mod outcome;
+mod recover;
 mod request;
 mod retry;
 
 pub use client::{Retriever, SubmissionMetadata};
 pub use outcome::SubmissionOutcome;
+pub use recover::Recovered;
 pub use request::SubQueryRequest;

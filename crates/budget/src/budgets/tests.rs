@@ -141,6 +141,16 @@ fn sync_wait_lasts_to_the_query_deadline_and_has_a_setting_of_its_own() {
     }
 }
 
+#[test]
+fn missing_callbacks_are_asked_for_inside_the_margin() {
+    let budgets = Budgets::default();
+    for (left, start, pause) in [(210.0, 200.0, 2.5), (40.0, 40.0 - 20.0 / 3.0, 10.0 / 6.0)] {
+        let Recovery { start: first, pause: next } = budgets.recovery(after(left), INTAKE);
+        assert!(first.instant().0.abs_diff(after(start).instant().0) <= 1, "with {left} s left");
+        assert!(next.abs_diff(seconds(pause)) <= Duration::from_millis(1), "with {left} s left");
+    }
+}
+
 fn any_seconds() -> impl Strategy<Value = Duration> {
     prop_oneof![Just(Duration::ZERO), (0u64..200_000_000).prop_map(Duration::from_millis)]
 }

@@ -9,7 +9,7 @@ use budget::{Budgets, ClientBudget, Clock, Deadline, EpochMillis, QueryBudget};
 use bytes::Bytes;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use retriever::{SubmissionMetadata, SubmissionOutcome};
+use retriever::{Recovered, SubmissionMetadata, SubmissionOutcome};
 use runtime::{Task, TaskError, Waits, WorkPermit};
 use shepherd_lookup::ports::{LookupStore, Submit};
 use shepherd_lookup::{Expand, Expansion, ExpansionError, Runner, RunnerSettings};
@@ -190,6 +190,9 @@ impl LookupStore for MemoryStore {
         let callbacks = &mut held.fan_out.as_mut().unwrap().callbacks;
         let callback = callbacks.iter_mut().find(|callback| callback.id == id).unwrap();
         if matches!(callback.status, CallbackStatus::Registered | CallbackStatus::InFlight) {
+            if let SubmissionRecord::Accepted { job_id } = outcome {
+                callback.job_id.clone_from(job_id);
+            }
             callback.status = match outcome {
                 SubmissionRecord::Accepted { .. } => CallbackStatus::Accepted,
                 SubmissionRecord::InFlight => CallbackStatus::InFlight,
@@ -199,8 +202,24 @@ impl LookupStore for MemoryStore {
         Ok(Ok(Recorded { outstanding: Self::outstanding(&held) }))
     }
 
-    async fn keep_callback(&self, _: &NewCallback) -> Answer<Result<Kept, CallbackRefusal>> {
-        unreachable!("no sub-query here is answered by the worker itself")
+    async fn keep_callback(&self, new: &NewCallback) -> Answer<Result<Kept, CallbackRefusal>> {
+        let label = self
+            .held()
+            .fan_out
+            .as_ref()
+            .unwrap()
+            .callbacks
+            .iter()
+            .find(|c| c.id == new.id)
+            .unwrap()
+            .label
+            .clone();
+        let kept = self.callback(&label);
+        Ok(if kept { Ok(Kept::Now { outstanding: 0 }) } else { Err(CallbackRefusal::Closed(new.now)) })
+    }
+
+    async fn callbacks(&self, _: QueryId) -> Answer<Vec<CallbackRecord>> {
+        Ok(self.held().fan_out.as_ref().unwrap().callbacks.clone())
     }
 
     async fn close_lookup(
@@ -267,6 +286,8 @@ impl Behaviour {
 pub(crate) struct MemoryRetriever {
     store: MemoryStore,
     behaviours: BTreeMap<String, Behaviour>,
+    /// What it says of jobs it is asked for.
+    pub(crate) found: Arc<Mutex<Vec<Recovered>>>,
     pub(crate) submitted: Arc<Mutex<Vec<(String, Duration)>>>,
 }
 
@@ -299,6 +320,10 @@ impl Submit for MemoryRetriever {
                 reason: format!("no ACK within {:.1} s", ack_timeout.as_secs_f64()),
             }
         })
+    }
+
+    async fn recover(&self, _: &str, _: usize, _: Duration) -> Recovered {
+        self.found.lock().unwrap().pop().unwrap_or(Recovered::Pending)
     }
 }
 
@@ -348,7 +373,12 @@ impl Scene {
         };
         let labels: Vec<String> = ('a'..='z').take(behaviours.len()).map(String::from).collect();
         let behaviours = labels.iter().cloned().zip(behaviours.iter().cloned()).collect();
-        let retriever = MemoryRetriever { store: store.clone(), behaviours, submitted: Arc::default() };
+        let retriever = MemoryRetriever {
+            store: store.clone(),
+            behaviours,
+            found: Arc::default(),
+            submitted: Arc::default(),
+        };
         Self { store, retriever, clock, draining: CancellationToken::new(), labels, budgets, waits }
     }
 
@@ -359,6 +389,7 @@ impl Scene {
             submitter: "infores:shepherd-{ara}".to_owned(),
             callback_host: "http://localhost:5439".to_owned(),
             max_concurrent_submissions: 100,
+            max_recovered_bytes: 1000,
         };
         let owner = ConsumerName::random("test", &mut StdRng::seed_from_u64(seed));
         let expand = Labels(self.labels.clone());

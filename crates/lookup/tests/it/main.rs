@@ -4,5 +4,6 @@
 
 mod doubles;
 mod outcomes;
+mod recovery;
 mod takeover;
 mod timing;

@@ -138,3 +138,27 @@ async fn retriever_that_stays_busy_longer_than_the_ack_timeout_is_never_reached(
         "{outcome:?}"
     );
 }
+
+#[tokio::test]
+async fn answer_of_a_finished_job_is_recovered_and_that_of_a_running_one_is_pending() {
+    use shepherd_retriever::Recovered;
+    let double = double(Behaviour::answer().callback_after(SECOND / 5)).await;
+    let SubmissionOutcome::Accepted { job_id: Some(job_id) } = submit(&double, 10 * SECOND).await else {
+        panic!("not accepted")
+    };
+    let retriever = client(&double.url());
+    let recovered = testkit::poll::eventually("the job to end", 20 * SECOND, || async {
+        match retriever.recover(&job_id, 10 << 20, 10 * SECOND).await {
+            Recovered::Pending => None,
+            other => Some(other),
+        }
+    });
+    match recovered.await.unwrap() {
+        Recovered::Response { body, .. } => assert!(body.starts_with(b"{"), "{body:?}"),
+        other => panic!("{other:?}"),
+    }
+    let unknown = retriever.recover("nobody", 10 << 20, 10 * SECOND).await;
+    assert!(matches!(&unknown, Recovered::Lost { reason } if reason.contains("404")), "{unknown:?}");
+    let small = retriever.recover(&job_id, 10, 10 * SECOND).await;
+    assert!(matches!(&small, Recovered::Lost { reason } if reason.contains("larger than 10")), "{small:?}");
+}
