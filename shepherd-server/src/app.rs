@@ -8,9 +8,10 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{get, post};
 use budget::{Budgets, Clock};
-use runtime::{Health, Startup, SystemClock, Waits, health_router};
+use runtime::{CallbackPolicy, Health, Startup, SystemClock, Waits, health_router};
 use state::{Events, Store};
 
+use crate::admission::Admission;
 use crate::{access, callback, query, status};
 
 /// What all handlers share.
@@ -20,6 +21,8 @@ pub(crate) struct Gateway {
     pub(crate) budgets: Budgets,
     /// Connections that are held for an answer.
     pub(crate) waits: Waits,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) callback_policy: CallbackPolicy,
     /// Where this service can be found, without a slash at its end.
     pub(crate) server_url: String,
     pub(crate) partitions: u16,
@@ -35,11 +38,15 @@ impl Gateway {
         let settings = &startup.settings;
         let waits = Waits::default();
         tokio::spawn(waits.clone().listen(startup.store.clone(), Events::Finished));
+        let admission = Arc::new(Admission::new(settings));
+        tokio::spawn(Arc::clone(&admission).watch_memory(startup.store.clone()));
         Self {
             store: startup.store.clone(),
             clock: Arc::new(SystemClock),
             budgets: settings.budgets,
             waits,
+            admission,
+            callback_policy: settings.callback_policy.clone(),
             server_url: settings.server_url.trim_end_matches('/').to_owned(),
             partitions: settings.redis.partitions,
             query_max_bytes: settings.query_max_request_bytes,

@@ -13,6 +13,8 @@ use crate::error::ApiError;
 
 /// A sender that is silent for longer than this has gone.
 const SILENCE: Duration = Duration::from_secs(30);
+/// A sender that trickles is cut off as well; Retriever itself gives up after 60 s.
+const WHOLE_BODY: Duration = Duration::from_secs(120);
 /// What is announced but never sent must not be reserved.
 const MOST_RESERVED_BYTES: usize = 1 << 20;
 
@@ -33,7 +35,13 @@ pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// Reads a body of at most `limit` bytes.
-pub(crate) async fn read(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, ApiError> {
+    tokio::time::timeout(WHOLE_BODY, read_frames(headers, body, limit))
+        .await
+        .map_err(|_| ApiError::SlowBody)?
+}
+
+async fn read_frames(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|announced| announced > limit) {
         return Err(ApiError::TooLarge { limit });

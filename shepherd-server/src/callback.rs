@@ -53,6 +53,7 @@ pub(crate) async fn callback(
 async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payload, ApiError> {
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.callback_max_bytes;
+    let _place = gateway.admission.callback().await?;
     let wire = body::read(headers, body, limit).await?;
     let (size, work) = (wire.len(), move || usable_payload(wire, encoding, limit));
     body_work(size, encoding, work).await.ok_or(ApiError::BrokenBody)?.map_err(ApiError::UnusableBody)

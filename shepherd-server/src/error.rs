@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::header::{ACCEPT_ENCODING, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use runtime::{Causes, UnusableBody};
+use runtime::{Causes, ForbiddenUrl, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
@@ -28,8 +28,10 @@ pub(crate) enum ApiError {
     CallbackRemoved,
     #[error("{0}")]
     Invalid(#[from] Invalid),
-    #[error("{problem}")]
+    #[error("{field}: {problem}")]
     Field { field: &'static str, problem: &'static str },
+    #[error("callback: {0}")]
+    CallbackUrl(ForbiddenUrl),
     #[error("{0}")]
     UnusableBody(UnusableBody),
     #[error("the body is larger than {limit} bytes")]
@@ -44,6 +46,10 @@ pub(crate) enum ApiError {
     SlowBody,
     #[error("the service cannot take this now, try again later")]
     State(#[source] StateError),
+    #[error("the service is short of memory, try again later")]
+    MemoryIsShort,
+    #[error("too many requests at once, try again later")]
+    TooManyRequests,
     #[error("the query was not answered in time")]
     NotInTime,
 }
@@ -74,11 +80,15 @@ impl ApiError {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
             Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => StatusCode::BAD_REQUEST,
-            Self::Field { .. } | Self::UnusableBody(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Field { .. } | Self::CallbackUrl(_) | Self::UnusableBody(_) => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             Self::UnknownEncoding | Self::WrongContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::State(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
             Self::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::MemoryIsShort => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
             Self::NotInTime => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -93,7 +103,7 @@ impl ApiError {
             Self::CallbackTooLate { .. } => "lookup_closed",
             Self::CallbackRemoved => "not_awaited",
             Self::Invalid(_) => "invalid_query",
-            Self::Field { .. } => "invalid_field",
+            Self::Field { .. } | Self::CallbackUrl(_) => "invalid_field",
             Self::TooLarge { .. } | Self::UnusableBody(UnusableBody::TooLarge { .. }) => "too_large",
             Self::UnusableBody(UnusableBody::Encoding { .. }) => "bad_encoding",
             Self::UnusableBody(_) => "unusable_body",
@@ -102,6 +112,8 @@ impl ApiError {
             Self::BrokenBody => "broken_body",
             Self::SlowBody => "slow_body",
             Self::State(_) => "unavailable",
+            Self::MemoryIsShort => "short_of_memory",
+            Self::TooManyRequests => "too_many_requests",
             Self::NotInTime => "not_in_time",
         }
     }
@@ -110,6 +122,7 @@ impl ApiError {
         match self {
             Self::Invalid(invalid) if !invalid.path.is_empty() => Some(&invalid.path),
             Self::Field { field, .. } => Some(field),
+            Self::CallbackUrl(_) => Some("callback"),
             _ => None,
         }
     }
@@ -128,6 +141,12 @@ impl IntoResponse for ApiError {
         match &self {
             Self::State(error) if error.is_transient() => {
                 headers.insert(RETRY_AFTER, seconds(error.retry_after()));
+            }
+            Self::MemoryIsShort => {
+                headers.insert(RETRY_AFTER, seconds(Duration::from_secs(10)));
+            }
+            Self::TooManyRequests => {
+                headers.insert(RETRY_AFTER, seconds(Duration::from_secs(2)));
             }
             Self::UnknownEncoding => {
                 headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity, gzip, zstd"));

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use budget::{EpochMillis, TimeoutParameter};
 use bytes::Bytes;
 use rand::Rng;
-use runtime::{body_work, log_entry};
+use runtime::{CallbackPolicy, ForbiddenUrl, body_work, log_entry};
 use state::{Delivery, NewQuery, QueryId, StoredLog};
 use trapi::{LogLevel, Query};
 use url::Url;
@@ -46,8 +46,10 @@ pub(crate) async fn examine(
     body::check_content_type(headers)?;
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.query_max_bytes;
+    let _place = gateway.admission.query()?;
     let wire = body::read(headers, body, limit).await?;
     let size = wire.len();
+    let policy = gateway.callback_policy.clone();
     let examined = body_work(size, encoding, move || {
         let body = runtime::decode(&wire, encoding, limit).map_err(ApiError::UnusableBody)?;
         let query = Query::parse(&body)?;
@@ -57,7 +59,7 @@ pub(crate) async fn examine(
             Unplanned::Invalid(invalid) => invalid.into(),
         })?;
         let delivery = match mode {
-            Mode::Async => Delivery::Callback(callback_url(&query)?),
+            Mode::Async => Delivery::Callback(callback_url(&query, &policy)?),
             Mode::Sync => Delivery::Connection,
         };
         let timeout = query.parameters.get("timeout").map(|raw| raw.get().to_owned());
@@ -66,16 +68,11 @@ pub(crate) async fn examine(
     examined.await.ok_or(ApiError::BrokenBody)?
 }
 
-fn callback_url(query: &Query) -> Result<String, ApiError> {
-    let problem = |problem| ApiError::Field { field: "callback", problem };
-    let text = query.callback.as_deref().ok_or(problem("callback: is missing"))?;
-    let url = Url::parse(text.trim()).map_err(|_| problem("callback: must be an http or https URL"))?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(problem("callback: must be an http or https URL"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(problem("callback: must not hold a user name or password"));
-    }
+fn callback_url(query: &Query, policy: &CallbackPolicy) -> Result<String, ApiError> {
+    let field = "callback";
+    let text = query.callback.as_deref().ok_or(ApiError::Field { field, problem: "is missing" })?;
+    let url = Url::parse(text.trim()).map_err(|_| ApiError::CallbackUrl(ForbiddenUrl::Scheme))?;
+    policy.check(&url).map_err(ApiError::CallbackUrl)?;
     Ok(url.into())
 }
 

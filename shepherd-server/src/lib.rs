@@ -5,6 +5,7 @@
 //! event.
 
 mod access;
+mod admission;
 mod app;
 mod ara;
 mod body;

@@ -51,6 +51,7 @@ pub(crate) async fn query(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let _place = gateway.admission.held_connection()?;
     let query = intake::examine(&gateway, &ara, &headers, body, Mode::Sync).await?;
     let id = intake::new_id(&gateway);
     // an event that comes before the wait must not be missed

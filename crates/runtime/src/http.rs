@@ -5,7 +5,7 @@ use std::time::Duration;
 /// No HTTP client could be made.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client could be made")]
-pub struct HttpClientError(#[source] reqwest::Error);
+pub struct HttpClientError(#[source] pub(crate) reqwest::Error);
 
 /// A client that follows no redirect (a body must not wander), uses no proxy from the environment, and
 /// keeps idle connections for less long than the usual server does, so that none is closed under a
@@ -14,6 +14,10 @@ pub struct HttpClientError(#[source] reqwest::Error);
 /// # Errors
 /// When TLS cannot be set up.
 pub fn http_client() -> Result<reqwest::Client, HttpClientError> {
+    builder().build().map_err(HttpClientError)
+}
+
+pub(crate) fn builder() -> reqwest::ClientBuilder {
     // an error only says that a provider was installed before
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -23,6 +27,4 @@ pub fn http_client() -> Result<reqwest::Client, HttpClientError> {
         .pool_idle_timeout(Duration::from_secs(4))
         .tcp_nodelay(true)
         .user_agent(concat!("shepherd/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(HttpClientError)
 }

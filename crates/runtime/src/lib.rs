@@ -4,6 +4,7 @@
 //! the settings, opens Redis, leases entries, renews the leases, and stops in two steps.
 
 mod admin;
+mod callback_policy;
 mod clock;
 mod http;
 mod payload;
@@ -16,6 +17,7 @@ mod waits;
 mod worker;
 
 pub use admin::{Health, health_router};
+pub use callback_policy::{CallbackPolicy, ForbiddenUrl, callback_client};
 pub use clock::SystemClock;
 pub use http::{HttpClientError, http_client};
 pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload};

@@ -91,6 +91,20 @@ impl Store {
         redis::cmd("PING").query_async(&mut self.small.clone()).await.action("answer PING")
     }
 
+    /// How much of its `maxmemory` Redis uses, in percent; `None` where it has no such limit.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn memory_used_pct(&self) -> Result<Option<f64>, StateError> {
+        let info: redis::InfoDict = redis::cmd("INFO")
+            .arg("memory")
+            .query_async(&mut self.small.clone())
+            .await
+            .action("tell its memory")?;
+        let bytes = |name: &str| info.get::<f64>(name).filter(|bytes| *bytes > 0.0);
+        Ok(bytes("maxmemory").and_then(|most| Some(bytes("used_memory")? / most * 100.0)))
+    }
+
     /// The partitions, for readers that must cover them all.
     pub fn partitions(&self) -> impl Iterator<Item = u16> + use<> {
         0..self.settings.partitions

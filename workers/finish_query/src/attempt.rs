@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use http::StatusCode;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use state::{Store, StoredResponse};
+use url::Url;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -21,7 +22,7 @@ const SLOWEST_BYTES_PER_SEC: u64 = 1 << 20;
 
 /// A response on its way.
 pub(crate) struct Parcel {
-    pub(crate) url: String,
+    pub(crate) url: Url,
     pub(crate) response: StoredResponse,
     pub(crate) traceparent: String,
 }
@@ -44,7 +45,7 @@ impl Parcel {
         let patience = POST_TIMEOUT + Duration::from_secs(self.response.bytes / SLOWEST_BYTES_PER_SEC);
         let chunks = store.read_response(&self.response);
         let mut request = http
-            .post(&self.url)
+            .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(CONTENT_LENGTH, self.response.bytes)
             .header(IDEMPOTENCY_KEY, self.response.query.to_string())

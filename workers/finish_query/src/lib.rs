@@ -13,10 +13,11 @@ use std::time::Duration;
 use attempt::{Attempt, Parcel};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::{Clock, Deadline};
-use runtime::{SystemClock, Task, TaskError, Worker, log_entry, run_worker};
+use runtime::{CallbackPolicy, SystemClock, Task, TaskError, Worker, callback_client, log_entry, run_worker};
 use state::{Conclusion, ConsumerName, Delivery, QueryRecord, Standing, StepEntry, Store, StoredResponse};
 use tokio::sync::Semaphore;
 use trapi::LogLevel;
+use url::Url;
 
 use crate::watchdog::Watchdog;
 
@@ -27,6 +28,7 @@ const LAST_CHANCE: Duration = Duration::from_secs(10);
 struct Finish<C> {
     store: Store,
     http: reqwest::Client,
+    policy: CallbackPolicy,
     clock: C,
     owner: ConsumerName,
     /// Bounds the posts under way; pauses between tries do not count.
@@ -46,7 +48,8 @@ pub fn run() -> ExitCode {
         tokio::spawn(Watchdog::new(startup).watch());
         Ok(Finish {
             store: startup.store.clone(),
-            http: startup.http.clone(),
+            http: callback_client(&startup.settings.callback_policy)?,
+            policy: startup.settings.callback_policy.clone(),
             clock: SystemClock,
             owner: startup.consumer.clone(),
             posts: Semaphore::new(startup.settings.task_limit.min(Semaphore::MAX_PERMITS)),
@@ -95,8 +98,16 @@ impl<C: Clock> Finish<C> {
         let bytes = record
             .response_bytes
             .ok_or_else(|| TaskError::Defect { what: "there is no response to deliver".to_owned() })?;
+        // checked at intake too; the operator may have become stricter since
+        let url = match Url::parse(url) {
+            Ok(url) => url,
+            Err(error) => return Ok(Ending::Undelivered { why: format!("the callback is no URL: {error}") }),
+        };
+        if let Err(forbidden) = self.policy.check(&url) {
+            return Ok(Ending::Undelivered { why: format!("the callback {forbidden}") });
+        }
         let parcel = Parcel {
-            url: url.clone(),
+            url,
             response: StoredResponse { query: record.id, bytes },
             traceparent: runtime::traceparent(&tracing::Span::current(), &record.traceparent),
         };

@@ -15,6 +15,8 @@ use budget::Budgets;
 use state::RedisSettings;
 use url::Url;
 
+use crate::callback_policy::CallbackPolicy;
+
 use reader::Reader;
 pub use reader::{Problem, SettingsError, Shown};
 
@@ -49,6 +51,14 @@ pub struct Settings {
     pub callback_max_request_bytes: usize,
     /// `QUERY_MAX_REQUEST_SIZE`: largest query body in bytes.
     pub query_max_request_bytes: usize,
+    /// `CALLBACK_ALLOW_PRIVATE`, `CALLBACK_ALLOWED_HOSTS`: which callback URLs are called.
+    pub callback_policy: CallbackPolicy,
+    /// `ADMISSION_MEMORY_PCT`: new queries are refused while Redis uses more of its memory than this.
+    pub admission_memory_pct: u32,
+    /// `MAX_HELD_CONNECTIONS`: `/query` connections that one gateway holds.
+    pub max_held_connections: usize,
+    /// `MAX_BODIES`: query bodies and, apart from them, callback bodies that one gateway reads at once.
+    pub max_bodies: usize,
     /// `TASK_LIMIT`: how many steps one worker works on at once.
     pub task_limit: usize,
     /// `MAX_WAITING`: how many lookups one worker holds, waiting ones included.
@@ -97,6 +107,7 @@ impl Settings {
         Self::read(Reader::of_variables(variables)?)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one entry per setting")]
     fn read(mut r: Reader) -> Result<Self, SettingsError> {
         let redis = redis_settings(&mut r);
         let budgets = budgets(&mut r);
@@ -145,6 +156,22 @@ impl Settings {
                 "QUERY_MAX_REQUEST_SIZE",
                 "64Mi",
                 "largest query body; 0 means 4Gi",
+            ),
+            callback_policy: callback_policy(&mut r),
+            admission_memory_pct: r.count(
+                "ADMISSION_MEMORY_PCT",
+                "85",
+                "new queries are refused while Redis uses more of its maxmemory than this",
+            ),
+            max_held_connections: r.positive(
+                "MAX_HELD_CONNECTIONS",
+                "2000",
+                "/query connections that one gateway holds",
+            ),
+            max_bodies: r.positive(
+                "MAX_BODIES",
+                "64",
+                "query bodies and, apart from them, callback bodies that one gateway reads at once",
             ),
             task_limit: r.positive("TASK_LIMIT", "64", "steps worked on at once"),
             max_waiting: r.positive(
@@ -256,6 +283,20 @@ fn budgets(r: &mut Reader) -> Budgets {
             "how much earlier than our deadline Retriever is told to stop",
         ),
         finish_reserve: r.seconds("FINISH_RESERVE_SEC", "15", "kept back for merging, ranking and delivery"),
+    }
+}
+
+fn callback_policy(r: &mut Reader) -> CallbackPolicy {
+    CallbackPolicy {
+        allow_private: r.flag(
+            "CALLBACK_ALLOW_PRIVATE",
+            "true",
+            "whether clients' callback URLs may lead to loopback and private addresses",
+        ),
+        allowed_hosts: r.list(
+            "CALLBACK_ALLOWED_HOSTS",
+            "hosts that clients' callback URLs may name, separated by commas, `*.` for a suffix; empty: all",
+        ),
     }
 }
 

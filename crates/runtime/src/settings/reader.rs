@@ -149,6 +149,15 @@ impl Reader {
         self.value(name, default, about, "a text", |text| Some(text.to_owned()), String::new())
     }
 
+    /// Words separated by commas, in lower case; none by default.
+    pub(super) fn list(&mut self, name: &'static str, about: &'static str) -> Vec<String> {
+        let words = |text: &str| {
+            let words = text.split(',').map(|word| word.trim().to_ascii_lowercase());
+            Some(words.filter(|word| !word.is_empty()).collect())
+        };
+        self.value(name, "", about, "words separated by commas", words, Vec::new())
+    }
+
     pub(super) fn secret(&mut self, name: &'static str, about: &'static str) -> Option<String> {
         let secret = self.raw(name);
         let value = secret.as_ref().map_or("", |_| MASK).to_owned();
