@@ -11,7 +11,7 @@ use budget::{Budgets, Clock};
 use runtime::{Health, Startup, SystemClock, Waits, health_router};
 use state::{Events, Store};
 
-use crate::{access, callback, query, status};
+use crate::{access, callback, linger, query, status};
 
 /// What all handlers share.
 pub(crate) struct Gateway {
@@ -67,5 +67,6 @@ pub(crate) fn router(gateway: Gateway) -> Router {
         .layer(DefaultBodyLimit::disable())
         .with_state(Arc::new(gateway))
         .merge(health)
+        .layer(middleware::from_fn(linger::take_rest))
         .layer(middleware::from_fn(access::log))
 }
