@@ -10,5 +10,8 @@ mod answer;
 mod scene;
 mod strict;
 
+mod bad_queries;
+mod callbacks;
 mod flows;
 mod sub_queries;
+mod timeouts;
