@@ -12,6 +12,8 @@ mod strict;
 
 mod bad_queries;
 mod callbacks;
+mod endings;
 mod flows;
 mod sub_queries;
 mod timeouts;
+mod timing;
