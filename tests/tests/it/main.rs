@@ -12,8 +12,11 @@ mod strict;
 
 mod bad_queries;
 mod callbacks;
+mod delivery;
 mod endings;
 mod flows;
+mod outages;
+mod status;
 mod sub_queries;
 mod timeouts;
 mod timing;
