@@ -12,9 +12,11 @@ mod strict;
 
 mod bad_queries;
 mod callbacks;
+mod crashes;
 mod delivery;
 mod endings;
 mod flows;
+mod hang_up;
 mod outages;
 mod status;
 mod sub_queries;
