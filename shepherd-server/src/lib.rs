@@ -13,6 +13,7 @@ mod callback;
 mod error;
 mod hang_up;
 mod intake;
+mod linger;
 mod query;
 mod serve;
 mod status;

@@ -69,7 +69,7 @@ pub enum Kept {
 }
 
 impl Store {
-    /// Whose callback `id` is, and whether it is still awaited.
+    /// Whose callback `id` is, and whether it is still awaited. One that came too late is counted, once.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.

@@ -30,6 +30,11 @@ local function append_logs(key, expires_ms, cap, first)
   redis.call('PEXPIREAT', key, expires_ms)
 end
 
+-- Counts a sub-query whose callback came after the close; the same one twice counts once.
+local function count_late(query, callback)
+  if redis.call('HSETNX', callback, 'late', '1') == 1 then redis.call('HINCRBY', query, 'late', 1) end
+end
+
 local function is_over(state)
   return state == 'completed' or state == 'failed' or state == 'cancelled'
 end

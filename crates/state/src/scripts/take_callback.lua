@@ -8,7 +8,7 @@ if not status or not held[1] then return {'unknown'} end
 if status == 'returned' or status == 'failed' then return {'repeated'} end
 if status == 'removed' then return {'removed'} end
 if held[2] then
-  redis.call('HINCRBY', KEYS[1], 'late', 1)
+  count_late(KEYS[1], KEYS[2])
   return {'closed', held[2]}
 end
 if ARGV[4] == 'returned' then

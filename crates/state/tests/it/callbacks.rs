@@ -33,13 +33,18 @@ async fn unusable_callback_is_not_awaited_any_longer() {
 
 #[tokio::test]
 async fn callback_after_the_close_is_refused_and_counted() {
-    let (scene, entry, fan_out) = Scene::registered(&["a"]).await;
+    let (scene, entry, fan_out) = Scene::registered(&["a", "b"]).await;
     scene.close(&entry, true).await;
     let id = fan_out.callbacks[0].id;
+    let late = async || scene.store.query(scene.id).await.unwrap().unwrap().progress.late;
+    assert_eq!(late().await, 0);
     assert_eq!(scene.store.find_callback(id).await.unwrap(), Err(CallbackRefusal::Closed(NOW)));
+    assert_eq!(late().await, 1, "the gateway asks before it reads a body, and stops there");
     assert_eq!(scene.call_back(id, "late").await, Err(CallbackRefusal::Closed(NOW)));
-    let progress = scene.store.query(scene.id).await.unwrap().unwrap().progress;
-    assert_eq!((progress.late, progress.returned), (1, 0));
+    let other = fan_out.callbacks[1].id;
+    assert_eq!(scene.call_back(other, "later").await, Err(CallbackRefusal::Closed(NOW)));
+    assert_eq!(late().await, 2, "each sub-query once");
+    assert_eq!(scene.store.query(scene.id).await.unwrap().unwrap().progress.returned, 0);
 }
 
 #[tokio::test]

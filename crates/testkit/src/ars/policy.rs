@@ -15,13 +15,14 @@ pub struct Reply {
     pub(super) delay: Duration,
     pub(super) hangs: bool,
     pub(super) keeps: bool,
+    pub(super) location: Option<String>,
 }
 
 impl Reply {
     /// As the ARS does: 201 for the first delivery of a key that is JSON, 409 for one with results, 200 for any other
     /// repetition, 422 for a body without a message, 500 for one that is not JSON.
     pub fn as_ars() -> Self {
-        Self { status: None, delay: Duration::ZERO, hangs: false, keeps: true }
+        Self { status: None, delay: Duration::ZERO, hangs: false, keeps: true, location: None }
     }
 
     /// This status, and nothing is kept unless it is one of success. An invalid status becomes 500.
@@ -33,6 +34,12 @@ impl Reply {
     /// No answer while the other side waits.
     pub fn hang() -> Self {
         Self { hangs: true, ..Self::as_ars() }
+    }
+
+    /// The same with a `Location`, for a redirect.
+    pub fn with_location(mut self, url: &str) -> Self {
+        self.location = Some(url.to_owned());
+        self
     }
 
     /// The same, this much later.

@@ -4,6 +4,7 @@ use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
 use axum::http::StatusCode;
+use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::Value;
@@ -80,7 +81,10 @@ async fn answer(shared: &Shared, delivery: Delivery, reply: Reply) -> Response {
         // Ends when the other side gives up, which drops this future.
         std::future::pending::<()>().await;
     }
-    (status, text).into_response()
+    match reply.location {
+        Some(location) => (status, [(LOCATION, location)], text).into_response(),
+        None => (status, text).into_response(),
+    }
 }
 
 /// What the ARS says to a delivery, given what it has.

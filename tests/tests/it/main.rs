@@ -1,0 +1,24 @@
+//! Whole flows over real processes: the deployed programs, a redis-server of their own, and Retriever and the ARS as
+//! doubles in the test's process, where a test can script them and look at what they saw.
+//!
+//! Times are scaled down by settings. Every wait is for an event under a limit that is generous, while the logic is
+//! tight: where a test is about time, the wrong design is late by far more than a slow machine could be.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod answer;
+mod scene;
+mod strict;
+
+mod bad_queries;
+mod callbacks;
+mod crashes;
+mod delivery;
+mod endings;
+mod flows;
+mod hang_up;
+mod outages;
+mod status;
+mod sub_queries;
+mod timeouts;
+mod timing;
