@@ -2,22 +2,21 @@
 
 use std::time::Duration;
 
-use redis::aio::{ConnectionManager, ConnectionManagerConfig, MultiplexedConnection};
-use redis::io::tcp::TcpSettings;
-use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo,
-};
+use std::collections::HashMap;
 
+use redis::InfoDict;
+
+use crate::address::RedisAddress;
 use crate::error::{Action, StateError};
+use crate::link::{Link, Open};
 use crate::script::Scripts;
+use crate::source::Source;
 
 /// Where Redis is and how patient we are with it.
 #[derive(Clone)]
 pub struct RedisSettings {
-    /// Host name or address.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
+    /// Where it is.
+    pub address: RedisAddress,
     /// Password, where the server asks for one.
     pub password: Option<String>,
     /// How long one command may take.
@@ -36,10 +35,7 @@ pub struct RedisSettings {
 
 impl std::fmt::Debug for RedisSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RedisSettings")
-            .field("host", &self.host)
-            .field("port", &self.port)
-            .finish_non_exhaustive()
+        f.debug_struct("RedisSettings").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
@@ -49,9 +45,9 @@ impl std::fmt::Debug for RedisSettings {
 /// blocking reads have one each.
 #[derive(Clone)]
 pub struct Store {
-    client: Client,
-    pub(crate) small: ConnectionManager,
-    pub(crate) large: ConnectionManager,
+    source: Source,
+    pub(crate) small: Link,
+    pub(crate) large: Link,
     pub(crate) scripts: &'static Scripts,
     pub(crate) settings: std::sync::Arc<RedisSettings>,
 }
@@ -64,20 +60,11 @@ impl Store {
     /// [`StateError::Redis`] when the settings make no address.
     pub fn open(settings: RedisSettings) -> Result<Self, StateError> {
         const ACTION: &str = "be addressed";
-        let client = Client::open(connection_info(&settings).action(ACTION)?).action(ACTION)?;
-        let manager = |timeout: Duration| {
-            let config = ConnectionManagerConfig::new()
-                .set_connection_timeout(Some(Duration::from_secs(2)))
-                .set_response_timeout(Some(timeout))
-                .set_number_of_retries(1)
-                .set_min_delay(Duration::from_millis(50))
-                .set_max_delay(Duration::from_millis(500));
-            ConnectionManager::new_lazy_with_config(client.clone(), config).action(ACTION)
-        };
+        let source = Source::new(&settings.address, settings.password.as_deref()).action(ACTION)?;
         Ok(Self {
-            small: manager(settings.command_timeout)?,
-            large: manager(settings.payload_timeout)?,
-            client,
+            small: source.link(settings.command_timeout).action(ACTION)?,
+            large: source.link(settings.payload_timeout).action(ACTION)?,
+            source,
             scripts: Scripts::shared(),
             settings: std::sync::Arc::new(settings),
         })
@@ -96,13 +83,21 @@ impl Store {
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn memory_used_pct(&self) -> Result<Option<f64>, StateError> {
-        let info: redis::InfoDict = redis::cmd("INFO")
-            .arg("memory")
-            .query_async(&mut self.small.clone())
-            .await
-            .action("tell its memory")?;
-        let bytes = |name: &str| info.get::<f64>(name).filter(|bytes| *bytes > 0.0);
-        Ok(bytes("maxmemory").and_then(|most| Some(bytes("used_memory")? / most * 100.0)))
+        let mut info = redis::cmd("INFO");
+        info.arg("memory");
+        let mut link = self.small.clone();
+        // a cluster tells of every node
+        let nodes: Vec<InfoDict> = match &self.settings.address {
+            RedisAddress::Single(_) | RedisAddress::Sentinel { .. } => {
+                info.query_async(&mut link).await.map(|one| vec![one])
+            }
+            RedisAddress::Cluster(_) => info
+                .query_async::<HashMap<String, InfoDict>>(&mut link)
+                .await
+                .map(|all| all.into_values().collect()),
+        }
+        .action("tell its memory")?;
+        Ok(nodes.iter().filter_map(used_pct).reduce(f64::max))
     }
 
     /// The partitions, for readers that must cover them all.
@@ -112,38 +107,18 @@ impl Store {
 
     /// A connection for one blocking reader. Dropping it ends the read on the server's side as well,
     /// so that no entry is handed to a reader that has gone.
-    pub(crate) async fn blocking_connection(&self) -> Result<MultiplexedConnection, StateError> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(Duration::from_secs(2)))
-            .set_response_timeout(None);
-        self.client
-            .get_multiplexed_async_connection_with_config(&config)
-            .await
-            .action("be reached for reading")
+    pub(crate) async fn blocking_connection(&self) -> Result<Open, StateError> {
+        self.source.open(None).await.action("be reached for reading")
     }
 
     /// A connection that only listens.
     pub(crate) async fn listening_connection(&self) -> Result<redis::aio::PubSub, StateError> {
-        let connect = self.client.get_async_pubsub();
-        match tokio::time::timeout(Duration::from_secs(2), connect).await {
-            Ok(connection) => connection.action("be reached for listening"),
-            Err(_) => Err(StateError::Redis {
-                action: "be reached for listening",
-                source: std::io::Error::from(std::io::ErrorKind::TimedOut).into(),
-            }),
-        }
+        self.source.listen().await.action("be reached for listening")
     }
 }
 
-fn connection_info(settings: &RedisSettings) -> redis::RedisResult<ConnectionInfo> {
-    let mut redis = RedisConnectionInfo::default();
-    if let Some(password) = &settings.password {
-        redis = redis.set_password(password);
-    }
-    // small requests and replies in lock step: waiting to fill a segment only costs time
-    let tcp = TcpSettings::default().set_nodelay(true);
-    Ok(ConnectionAddr::Tcp(settings.host.clone(), settings.port)
-        .into_connection_info()?
-        .set_redis_settings(redis)
-        .set_tcp_settings(tcp))
+fn used_pct(info: &InfoDict) -> Option<f64> {
+    let bytes = |name: &str| info.get::<f64>(name).filter(|bytes| *bytes > 0.0);
+    let most = bytes("maxmemory")?;
+    Some(bytes("used_memory")? / most * 100.0)
 }

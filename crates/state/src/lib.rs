@@ -4,6 +4,7 @@
 //! it changes nothing: a command that timed out may still have run. Keys carry a hash tag of the
 //! query's partition, so one query's keys and its streams live in one slot.
 
+mod address;
 mod callbacks;
 mod connect;
 mod dead_letters;
@@ -13,14 +14,17 @@ mod fan_out;
 mod ids;
 mod intake;
 mod keys;
+mod link;
 mod logs;
 mod payload;
 mod query;
 mod response;
 mod script;
+mod source;
 mod tasks;
 mod watch;
 
+pub use address::{RedisAddress, RedisNode, RedisUrl};
 pub use callbacks::{CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback};
 pub use connect::{RedisSettings, Store};
 pub use dead_letters::{DeadLetter, Redriven};

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use redis::aio::ConnectionManager;
 use redis::{FromRedisValue, Script, ScriptInvocation};
 
 use crate::error::{Action, StateError};
+use crate::link::Link;
 
 /// Every state change there is.
 pub(crate) struct Scripts {
@@ -69,19 +69,11 @@ impl Scripts {
 pub(crate) trait Run {
     /// Runs it once more when the connection was lost: it may have run already, which is why every script
     /// looks at the present state first.
-    async fn run<T: FromRedisValue>(
-        &self,
-        connection: &ConnectionManager,
-        action: &'static str,
-    ) -> Result<T, StateError>;
+    async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError>;
 }
 
 impl Run for ScriptInvocation<'_> {
-    async fn run<T: FromRedisValue>(
-        &self,
-        connection: &ConnectionManager,
-        action: &'static str,
-    ) -> Result<T, StateError> {
+    async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError> {
         let mut connection = connection.clone();
         match self.invoke_async(&mut connection).await {
             Err(lost) if lost.is_connection_dropped() => {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
 use redis::streams::{
     StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
 };
@@ -13,6 +12,7 @@ use crate::connect::Store;
 use crate::error::{Action, StateError};
 use crate::ids::{ConsumerName, EntryId, QueryId};
 use crate::keys;
+use crate::link::{Link, Open};
 use crate::query::Standing;
 use crate::script::Run;
 
@@ -47,7 +47,7 @@ pub struct TaskQueue {
     partition: u16,
     stream: String,
     consumer: ConsumerName,
-    reader: Option<MultiplexedConnection>,
+    reader: Option<Open>,
 }
 
 impl TaskQueue {
@@ -160,11 +160,7 @@ impl TaskQueue {
     }
 
     /// XAUTOCLAIM does not tell the counter, so it is read afterwards.
-    async fn deliveries(
-        &self,
-        connection: &mut redis::aio::ConnectionManager,
-        entry: &EntryId,
-    ) -> Result<u32, StateError> {
+    async fn deliveries(&self, connection: &mut Link, entry: &EntryId) -> Result<u32, StateError> {
         let pending: StreamPendingCountReply = connection
             .xpending_count(&self.stream, keys::GROUP, &entry.0, &entry.0, 1)
             .await
@@ -214,11 +210,7 @@ impl TaskQueue {
 }
 
 /// The group begins at 0, so that entries added before the first worker came are handed out too.
-async fn create_group(
-    connection: &mut MultiplexedConnection,
-    stream: &str,
-    ttl: Duration,
-) -> Result<(), StateError> {
+async fn create_group(connection: &mut Open, stream: &str, ttl: Duration) -> Result<(), StateError> {
     const ACTION: &str = "create the consumer group";
     let created: Result<(), RedisError> = connection.xgroup_create_mkstream(stream, keys::GROUP, "0").await;
     match created {

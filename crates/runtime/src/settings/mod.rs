@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use budget::Budgets;
-use state::RedisSettings;
+use state::{RedisAddress, RedisNode, RedisSettings};
 use url::Url;
 
 use crate::callback_policy::CallbackPolicy;
@@ -31,7 +31,7 @@ pub struct Settings {
     pub server_location: String,
     /// `LOG_LEVEL`: how much the process logs.
     pub log_level: tracing_subscriber::filter::LevelFilter,
-    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_TTL`, `PARTITIONS`,
+    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_URL`, `REDIS_TTL`, `PARTITIONS`,
     /// `MAX_QUEUED`, `MAX_LOGS`.
     pub redis: RedisSettings,
     /// `LOOKUP_TIMEOUT`, `QUERY_TIMEOUT_SEC`, `SYNC_QUERY_TIMEOUT_SEC`, `KG_RETRIEVAL_SUBMIT_TIMEOUT`,
@@ -247,10 +247,18 @@ impl Settings {
 }
 
 fn redis_settings(r: &mut Reader) -> RedisSettings {
+    let host = r.text("REDIS_HOST", "localhost", "where Redis is");
+    let port = r.port("REDIS_PORT", "6379", "port of Redis");
+    let password = r.secret("REDIS_PASSWORD", "password of Redis");
+    let url = r
+        .redis_url("REDIS_URL", "in place of host and port: redis://, redis-sentinel:// or redis-cluster://");
+    let (address, password) = match url {
+        Some(url) => (url.address, url.password.or(password)),
+        None => (RedisAddress::Single(RedisNode { host, port }), password),
+    };
     RedisSettings {
-        host: r.text("REDIS_HOST", "localhost", "where Redis is"),
-        port: r.port("REDIS_PORT", "6379", "port of Redis"),
-        password: r.secret("REDIS_PASSWORD", "password of Redis"),
+        address,
+        password,
         command_timeout: r.seconds("REDIS_TIMEOUT_SEC", "5", "longest wait for one command"),
         payload_timeout: r.seconds(
             "REDIS_PAYLOAD_TIMEOUT_SEC",

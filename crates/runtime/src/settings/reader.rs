@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use config::{Config, Environment, File};
+use state::RedisUrl;
 use tracing_subscriber::filter::LevelFilter;
 use url::Url;
 
@@ -163,6 +164,22 @@ impl Reader {
         let value = secret.as_ref().map_or("", |_| MASK).to_owned();
         self.shown.push(Shown { name, value, default: String::new(), about });
         secret
+    }
+
+    /// May hold a password, so only its presence is shown.
+    pub(super) fn redis_url(&mut self, name: &'static str, about: &'static str) -> Option<RedisUrl> {
+        let text = self.raw(name);
+        let url = text.as_deref().and_then(RedisUrl::parse);
+        if text.is_some() && url.is_none() {
+            let expected = "redis://host:port, redis-sentinel://host:port,host:port/name or \
+                            redis-cluster://host:port,host:port";
+            let problem =
+                Problem { name: name.to_owned(), found: MASK.to_owned(), expected: expected.to_owned() };
+            self.problems.push(problem);
+        }
+        let value = text.map_or("", |_| MASK).to_owned();
+        self.shown.push(Shown { name, value, default: String::new(), about });
+        url
     }
 
     pub(super) fn seconds(&mut self, name: &'static str, default: &str, about: &'static str) -> Duration {

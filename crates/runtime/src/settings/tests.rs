@@ -26,7 +26,8 @@ fn variables_go_before_the_file_and_the_file_before_defaults() {
     let path = file.path().to_str().unwrap();
     let settings = read(&[("CONFIG_FILE", path), ("REDIS_PORT", "7001")]).unwrap();
     assert_eq!(settings.budgets.lookup, Duration::from_millis(60_500));
-    assert_eq!(settings.redis.port, 7001);
+    let node = RedisNode { host: "localhost".to_owned(), port: 7001 };
+    assert_eq!(settings.redis.address, RedisAddress::Single(node));
 }
 
 #[test]
@@ -111,4 +112,15 @@ fn readme_lists_every_variable_with_its_default() {
         let row = format!("| `{name}` | {default} |");
         assert!(readme.contains(&row), "the README lacks {row}");
     }
+}
+
+#[test]
+fn redis_url_goes_before_host_and_port() {
+    let url = ("REDIS_URL", "redis-cluster://:s3cret@a:1,b:2");
+    let settings = read(&[url, ("REDIS_HOST", "elsewhere")]).unwrap();
+    assert!(matches!(&settings.redis.address, RedisAddress::Cluster(nodes) if nodes.len() == 2));
+    assert_eq!(settings.redis.password.as_deref(), Some("s3cret"));
+    assert!(settings.shown().iter().all(|shown| !shown.value.contains("s3cret")));
+    let text = problem(&[("REDIS_URL", "redis://user:s3cret@a")]);
+    assert!(text.contains("REDIS_URL") && !text.contains("s3cret"), "{text}");
 }

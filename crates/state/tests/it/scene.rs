@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use shepherd_state::{
     Begun, CallbackId, CallbackRefusal, CallbackReport, Close, Closing, Conclusion, ConsumerName, Delivery,
     Encoding, FanOut, FinalResponse, JobState, Kept, NewCallback, NewQuery, NewSubQuery, Payload, QueryId,
-    RedisSettings, Standing, StepEntry, Store, StoredLog, TaskQueue,
+    RedisAddress, RedisNode, RedisSettings, Standing, StepEntry, Store, StoredLog, TaskQueue,
 };
 use testkit::PrivateRedis;
 
@@ -176,8 +176,7 @@ impl Scene {
 
 pub(crate) fn settings(port: u16) -> RedisSettings {
     RedisSettings {
-        host: "127.0.0.1".to_owned(),
-        port,
+        address: RedisAddress::Single(RedisNode { host: "127.0.0.1".to_owned(), port }),
         password: None,
         command_timeout: Duration::from_secs(5),
         payload_timeout: Duration::from_secs(30),

@@ -1,0 +1,133 @@
+//! A connection to wherever the data is now, made when it is first used.
+//!
+//! A single server has the client library's own manager. With sentinels, a connection to a master that
+//! was demoted goes on answering, refusing every write: so after any such error the next command asks the
+//! sentinels anew. A cluster's connection finds its nodes by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::aio::{ConnectionLike, ConnectionManager, MultiplexedConnection};
+use redis::cluster_async::ClusterConnection;
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use tokio::sync::Mutex;
+
+use crate::source::Source;
+
+/// A connection that many may use at once. Cheap to clone.
+#[derive(Clone)]
+pub(crate) enum Link {
+    Managed(ConnectionManager),
+    Found(Arc<Finder>),
+}
+
+/// An open connection.
+#[derive(Clone)]
+pub(crate) enum Open {
+    Node(MultiplexedConnection),
+    Cluster(ClusterConnection),
+}
+
+/// Finds the data's place, and finds it again after it has moved.
+pub(crate) struct Finder {
+    source: Source,
+    response_timeout: Duration,
+    /// Counted up with every new connection, so that one failure is not taken for another's.
+    found: Mutex<(u64, Option<Open>)>,
+}
+
+impl Finder {
+    pub(crate) fn new(source: Source, response_timeout: Duration) -> Self {
+        Self { source, response_timeout, found: Mutex::new((0, None)) }
+    }
+
+    async fn connection(&self) -> RedisResult<(u64, Open)> {
+        let mut found = self.found.lock().await;
+        if let (generation, Some(open)) = &*found {
+            return Ok((*generation, open.clone()));
+        }
+        let open = self.source.open(Some(self.response_timeout)).await?;
+        found.0 += 1;
+        found.1 = Some(open.clone());
+        Ok((found.0, open))
+    }
+
+    async fn forget(&self, generation: u64) {
+        let mut found = self.found.lock().await;
+        if found.0 == generation {
+            found.1 = None;
+        }
+    }
+
+    async fn note<T>(&self, generation: u64, outcome: RedisResult<T>) -> RedisResult<T> {
+        if let Err(error) = &outcome
+            && has_moved(error)
+        {
+            self.forget(generation).await;
+        }
+        outcome
+    }
+}
+
+/// Whether the data may be elsewhere by now.
+fn has_moved(error: &RedisError) -> bool {
+    error.is_connection_dropped() || error.is_io_error() || matches!(error.kind(), ErrorKind::Server(_))
+}
+
+impl ConnectionLike for Open {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::Node(node) => node.req_packed_command(cmd),
+            Self::Cluster(cluster) => cluster.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::Node(node) => node.req_packed_commands(pipeline, offset, count),
+            Self::Cluster(cluster) => cluster.req_packed_commands(pipeline, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}
+
+impl ConnectionLike for Link {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::Managed(manager) => manager.req_packed_command(cmd),
+            Self::Found(finder) => Box::pin(async move {
+                let (generation, mut open) = finder.connection().await?;
+                let outcome = open.req_packed_command(cmd).await;
+                finder.note(generation, outcome).await
+            }),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::Managed(manager) => manager.req_packed_commands(pipeline, offset, count),
+            Self::Found(finder) => Box::pin(async move {
+                let (generation, mut open) = finder.connection().await?;
+                let outcome = open.req_packed_commands(pipeline, offset, count).await;
+                finder.note(generation, outcome).await
+            }),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}
