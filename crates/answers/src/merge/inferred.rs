@@ -201,6 +201,8 @@ impl Maker {
             qualifiers: self.qualifiers.clone(),
             attributes: self.attributes.clone(),
             sources: self.sources.clone(),
+            level: None,
+            agent: None,
             support: Some(Box::new(support)),
             aggregated: false,
             rest: Rest::default(),

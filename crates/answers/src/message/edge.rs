@@ -25,6 +25,10 @@ pub(crate) struct Edge<'a> {
     /// All but the support graphs.
     pub(crate) attributes: List<'a>,
     pub(crate) sources: List<'a>,
+    /// Knowledge level, where it came as a member of its own, as in TRAPI 2.0.
+    pub(crate) level: Option<&'a RawValue>,
+    /// Agent type, likewise.
+    pub(crate) agent: Option<&'a RawValue>,
     pub(crate) support: Option<Box<Support<'a>>>,
     /// Whether this service is written as its last aggregator.
     pub(crate) aggregated: bool,
@@ -51,6 +55,8 @@ impl Edge<'_> {
         }
         self.attributes.unite(other.attributes);
         self.sources.unite(other.sources);
+        self.level = self.level.or(other.level);
+        self.agent = self.agent.or(other.agent);
         if let Some(support) = other.support {
             self.support.get_or_insert_default().unite(*support);
         }
@@ -75,6 +81,8 @@ pub(crate) struct EdgeText<'a> {
     pub(crate) qualifiers: List<'a>,
     pub(crate) attributes: List<'a>,
     pub(crate) sources: List<'a>,
+    pub(crate) level: Option<&'a RawValue>,
+    pub(crate) agent: Option<&'a RawValue>,
     pub(crate) rest: Rest<'a>,
 }
 
@@ -89,6 +97,8 @@ impl<'de> Fields<'de> for EdgeText<'de> {
             "qualifiers" => self.qualifiers = List::from_raw(map.next_value()?),
             "attributes" => self.attributes = List::from_raw(map.next_value()?),
             "sources" => self.sources = List::from_raw(map.next_value()?),
+            "knowledge_level" => self.level = map.next_value()?,
+            "agent_type" => self.agent = map.next_value()?,
             _ => self.rest.insert(name, map.next_value()?),
         }
         Ok(())

@@ -37,6 +37,11 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Whether it is there and empty.
+    pub(crate) fn is_list_and_empty(&self) -> bool {
+        !matches!(self, Self::Absent) && self.is_empty()
+    }
+
     /// The text, where it is in one piece.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {

@@ -9,6 +9,7 @@ pub(crate) mod object;
 mod read;
 mod table;
 mod write;
+mod write_v2;
 
 use serde_json::value::RawValue;
 use trapi::QueryGraph;

@@ -167,6 +167,8 @@ impl<'a> Message<'a> {
             qualifiers: text.qualifiers,
             attributes,
             sources: text.sources,
+            level: text.level,
+            agent: text.agent,
             support,
             aggregated: false,
             rest: text.rest,
