@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::dialect::Signs;
@@ -93,12 +93,21 @@ pub struct QPath {
     /// Biolink predicates of its edges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicates: Option<Vec<String>>,
-    /// What it must pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What it must pass: one of these. Written as an empty list when absent, since some readers of 1.6
+    /// require it.
+    #[serde(serialize_with = "list_or_empty")]
     pub constraints: Option<Vec<PathConstraint>>,
     /// Other members.
     #[serde(flatten)]
     pub extra: Members,
+}
+
+#[expect(clippy::ref_option, reason = "the form that the derived code calls")]
+fn list_or_empty<S: Serializer>(
+    list: &Option<Vec<PathConstraint>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    list.as_deref().unwrap_or_default().serialize(serializer)
 }
 
 /// What a path must pass.
