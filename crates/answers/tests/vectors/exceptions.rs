@@ -233,6 +233,18 @@ const EXCEPTIONS: &[Exception] = &[
         },
     },
     Exception {
+        areas: &["omnicorp"],
+        parts: &["edges", "support"],
+        quirk: "one flaw costs one result",
+        shows: |vector| names_what_is_missing(vector) || query_graph(vector).to_string().contains("\"MANY\""),
+    },
+    Exception {
+        areas: &["omnicorp"],
+        parts: &["edges", "support", "nodes"],
+        quirk: "counting twice counts once",
+        shows: |vector| vector.input.to_string().contains("omnicorp_article_count"),
+    },
+    Exception {
         areas: &["arax_rank"],
         parts: &["more scores"],
         quirk: "null is absent",
