@@ -4,6 +4,7 @@
 //! pruned as numbers, and are put back when it is written.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 use serde::de::MapAccess;
@@ -14,6 +15,9 @@ use super::object::{Fields, Raw, Rest, Text, readable};
 use super::table::{GraphId, NodeId, once_each};
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
+
+/// Finds the attributes in which it may stand.
+static MARK: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("support_graphs"));
 
 /// An edge between two nodes.
 #[derive(Clone, Debug)]
@@ -144,7 +148,7 @@ fn names(raw: &RawValue) -> Vec<Cow<'_, str>> {
 pub(crate) fn take_support<'a>(attributes: &mut List<'a>) -> Option<SupportText<'a>> {
     let List::Raw(raw) = *attributes else { return None };
     // Nearly all edges have none: a search costs a hundredth of reading the attributes.
-    memmem::find(raw.get().as_bytes(), b"support_graphs")?;
+    MARK.find(raw.get().as_bytes())?;
     let items: Vec<&'a RawValue> = serde_json::from_str(raw.get()).ok()?;
     let mut found: Option<SupportText<'a>> = None;
     let mut others = Vec::with_capacity(items.len());

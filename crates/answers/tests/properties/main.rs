@@ -12,7 +12,8 @@ use shepherd_answers::Message;
 use shepherd_answers::merge::{Callback, Merged, Outcome, merge};
 use shepherd_answers::message::parse;
 use shepherd_answers::operations::{
-    Limit, Order, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans,
+    filter_results_top_n, sort_results_score,
 };
 use trapi::QueryGraph;
 
@@ -169,7 +170,29 @@ fn holds_for(graph: &QueryGraph, sent: &[Sent], order: &[usize]) -> Result<(), T
         .map(|(place, _)| place)
         .collect();
     same(&written(&merged(graph, sent, &usable).message), &text, "failed callbacks matter")?;
-    survives_operations(&text)
+    survives_operations(&text)?;
+    splits_alike(once.message)
+}
+
+/// Operations in one process give the same bytes as one after the other by way of the text.
+fn splits_alike(mut message: Message<'_>) -> Result<(), TestCaseError> {
+    let operations: [fn(&mut Message<'_>); 5] = [
+        |message| drop(aragorn_score(message, Profile::Blended)),
+        |message| sort_results_score(message, Order::Descending),
+        |message| filter_results_top_n(message, Limit::Of(4)),
+        filter_kgraph_orphans,
+        |message| drop(arax_rank(message)),
+    ];
+    let mut text = written(&message);
+    for operation in operations {
+        operation(&mut message);
+        let response = format!(r#"{{"message":{text}}}"#);
+        let mut apart = parse(&response).unwrap();
+        operation(&mut apart);
+        text = written(&apart);
+        same(&written(&message), &text, "operations apart give something else")?;
+    }
+    Ok(())
 }
 
 /// A message goes through the operations from memory and from its text alike, and nothing gets lost on
