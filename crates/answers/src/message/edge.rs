@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::list::List;
 use super::object::{Fields, Raw, Rest, Text, readable};
+use super::sources;
 use super::table::{GraphId, NodeId, once_each};
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
@@ -58,7 +59,7 @@ impl Edge<'_> {
             self.qualifiers = other.qualifiers;
         }
         self.attributes.unite(other.attributes);
-        self.sources.unite(other.sources);
+        sources::unite(&mut self.sources, other.sources);
         self.level = self.level.or(other.level);
         self.agent = self.agent.or(other.agent);
         if let Some(support) = other.support {

@@ -61,7 +61,7 @@ impl<'a> List<'a> {
         }
     }
 
-    fn into_items(self) -> Vec<Raw<'a>> {
+    pub(crate) fn into_items(self) -> Vec<Raw<'a>> {
         match self {
             Self::Absent => Vec::new(),
             Self::Raw(raw) => split(raw).into_iter().map(Raw::Borrowed).collect(),

@@ -7,6 +7,7 @@ mod list;
 mod node;
 pub(crate) mod object;
 mod read;
+mod sources;
 mod table;
 mod write;
 mod write_v2;
