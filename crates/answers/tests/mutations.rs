@@ -171,8 +171,16 @@ fn odd() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// A run of a few seconds, unless `PROPTEST_CASES` asks for another.
+fn config() -> ProptestConfig {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(192),
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(config())]
 
     #[test]
     fn other_types_in_any_place_do_not_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), odd()), 1..4)) {
