@@ -17,6 +17,10 @@ use super::table::{GraphId, NodeId, once_each};
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
 
+/// Types of the attributes of which an edge has one each; in TRAPI 2.0 they are members of the edge.
+pub(super) const KNOWLEDGE_LEVEL: &str = "biolink:knowledge_level";
+pub(super) const AGENT_TYPE: &str = "biolink:agent_type";
+
 /// Finds the attributes in which it may stand.
 static MARK: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("support_graphs"));
 
@@ -58,7 +62,10 @@ impl Edge<'_> {
         if self.qualifiers.is_empty() {
             self.qualifiers = other.qualifiers;
         }
-        self.attributes.unite(other.attributes);
+        self.attributes.unite_if(other.attributes, |known, item| {
+            let single = [KNOWLEDGE_LEVEL, AGENT_TYPE].into_iter().find(|kind| names(item, kind));
+            single.is_none_or(|kind| !known.items().into_iter().any(|item| names(item, kind)))
+        });
         sources::unite(&mut self.sources, other.sources);
         self.level = self.level.or(other.level);
         self.agent = self.agent.or(other.agent);
@@ -129,7 +136,7 @@ impl<'de> Fields<'de> for SupportText<'de> {
                 let text: Option<Text<'de>> = map.next_value()?;
                 self.is_support = text.is_some_and(|text| text.0 == SUPPORT_GRAPHS);
             }
-            "value" => self.graphs = names(map.next_value()?),
+            "value" => self.graphs = texts(map.next_value()?),
             _ => self.rest.insert(name, map.next_value()?),
         }
         Ok(())
@@ -138,8 +145,20 @@ impl<'de> Fields<'de> for SupportText<'de> {
 
 readable!(SupportText);
 
+/// Whether an attribute is of that type.
+fn names(attribute: &RawValue, kind: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        attribute_type_id: Cow<'a, str>,
+    }
+    attribute.get().contains(kind)
+        && serde_json::from_str::<Kind<'_>>(attribute.get())
+            .is_ok_and(|found| found.attribute_type_id == kind)
+}
+
 /// A list of texts, or a single one.
-fn names(raw: &RawValue) -> Vec<Cow<'_, str>> {
+fn texts(raw: &RawValue) -> Vec<Cow<'_, str>> {
     let list: Result<Vec<Text<'_>>, _> = serde_json::from_str(raw.get());
     let list = list.or_else(|_| serde_json::from_str(raw.get()).map(|text| vec![text]));
     list.unwrap_or_default().into_iter().map(|text| text.0).collect()

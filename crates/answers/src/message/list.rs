@@ -79,6 +79,11 @@ impl<'a> List<'a> {
 
     /// Adds the items of another copy that are not here yet; key order and white space do not count.
     pub(crate) fn unite(&mut self, other: Self) {
+        self.unite_if(other, |_, _| true);
+    }
+
+    /// Adds those items of another copy that are not here yet and that, beside this list, are wanted.
+    pub(crate) fn unite_if(&mut self, other: Self, wanted: impl Fn(&Self, &RawValue) -> bool) {
         if other.is_empty() || self.text().is_some_and(|text| Some(text) == other.text()) {
             return;
         }
@@ -87,8 +92,11 @@ impl<'a> List<'a> {
             return;
         }
         let mut known: HashSet<String> = self.items().into_iter().map(canonical).collect();
-        let new: Vec<Raw<'a>> =
-            other.into_items().into_iter().filter(|item| known.insert(canonical(item))).collect();
+        let new: Vec<Raw<'a>> = other
+            .into_items()
+            .into_iter()
+            .filter(|item| wanted(self, item) && known.insert(canonical(item)))
+            .collect();
         if !new.is_empty() {
             self.extend(new);
         }

@@ -5,15 +5,12 @@ use std::io::{self, Write};
 use serde_json::value::RawValue;
 
 use super::answer::{Analysis, Answer, Binding, Bindings};
-use super::edge::SUPPORT_GRAPHS;
+use super::edge::{AGENT_TYPE, KNOWLEDGE_LEVEL, SUPPORT_GRAPHS};
 use super::{AuxGraph, Edge, GraphId, Index, List, Message, Node, Rest, Support, Table};
 use crate::json::Json;
 
 /// What a node is taken for when it does not say.
 pub(super) const NAMED_THING: &str = r#"["biolink:NamedThing"]"#;
-
-pub(super) const KNOWLEDGE_LEVEL: &str = "biolink:knowledge_level";
-pub(super) const AGENT_TYPE: &str = "biolink:agent_type";
 
 /// What both are where nobody says.
 pub(super) const NOT_PROVIDED: &str = r#""not_provided""#;

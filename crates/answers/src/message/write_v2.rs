@@ -7,8 +7,9 @@ use foldhash::HashSet;
 use serde_json::value::RawValue;
 use trapi::Dialect;
 
+use super::edge::{AGENT_TYPE, KNOWLEDGE_LEVEL};
 use super::object::{Entries, is_null};
-use super::write::{AGENT_TYPE, KNOWLEDGE_LEVEL, NAMED_THING, NOT_PROVIDED};
+use super::write::{NAMED_THING, NOT_PROVIDED};
 use super::{Analysis, Answer, Bindings, Edge, Index, List, Message, Node, Rest, Table};
 use crate::json::Json;
 
