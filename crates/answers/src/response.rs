@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use trapi::{LogEntry, Operation, Query};
+use trapi::{Dialect, LogEntry, Operation, Query};
 
 use crate::Message;
 use crate::json::Json;
@@ -22,7 +22,7 @@ pub struct Envelope<'a> {
     pub logs: &'a [LogEntry],
     /// The operations that were executed.
     pub workflow: &'a [Operation],
-    /// The TRAPI version of the response.
+    /// The TRAPI version of the response, which says in which dialect it is written.
     pub schema_version: &'a str,
     /// The Biolink version of its content.
     pub biolink_version: &'a str,
@@ -36,11 +36,17 @@ impl Envelope<'_> {
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let dialect = self.schema_version.parse().unwrap_or_default();
         Json::new(out).object(|json| {
-            self.message.write_to(json.member("message")?)?;
+            match dialect {
+                Dialect::V1 => self.message.write_to(json.member("message")?)?,
+                Dialect::V2 => self.message.write_v2(json.member("message")?)?,
+            }
             json.member("status")?.text(self.status)?;
             json.member("description")?.text(self.description)?;
-            json.member("logs")?.value(self.logs)?;
+            if dialect == Dialect::V1 || !self.logs.is_empty() {
+                json.member("logs")?.value(self.logs)?;
+            }
             json.member("workflow")?.value(self.workflow)?;
             json.member("schema_version")?.text(self.schema_version)?;
             json.member("biolink_version")?.text(self.biolink_version)?;

@@ -3,10 +3,11 @@
 use std::str::FromStr;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::{Object, Path, document};
+use crate::dialect::Signs;
+use crate::json::{Kind, Object, Path, document, string};
 use crate::{Invalid, Members};
 
 /// A TRAPI query graph. Absent and null members stay absent when written.
@@ -92,18 +93,28 @@ pub struct QPath {
     /// Biolink predicates of its edges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicates: Option<Vec<String>>,
-    /// What it must pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What it must pass: one of these. Written as an empty list when absent, since some readers of 1.6
+    /// require it.
+    #[serde(serialize_with = "list_or_empty")]
     pub constraints: Option<Vec<PathConstraint>>,
     /// Other members.
     #[serde(flatten)]
     pub extra: Members,
 }
 
+#[expect(clippy::ref_option, reason = "the form that the derived code calls")]
+fn list_or_empty<S: Serializer>(
+    list: &Option<Vec<PathConstraint>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    list.as_deref().unwrap_or_default().serialize(serializer)
+}
+
 /// What a path must pass.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PathConstraint {
-    /// Categories, one of which a node between the ends must have.
+    /// Categories, each of which some node between the ends must have; spelled
+    /// `required_intermediate_categories` in TRAPI 2.0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intermediate_categories: Option<Vec<String>>,
     /// Other members.
@@ -135,7 +146,8 @@ impl QEdge {
 
     fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
         let mut object = Object::read(raw, path)?;
-        Ok(Self {
+        let constraints = object.take_if("constraints", Kind::Object);
+        let mut edge = Self {
             subject: object.require_string("subject", path)?,
             object: object.require_string("object", path)?,
             predicates: object.take_strings("predicates", path)?,
@@ -146,11 +158,44 @@ impl QEdge {
                 QualifierConstraint::read,
             )?,
             extra: object.rest(),
-        })
+        };
+        if let Some(raw) = constraints {
+            edge.take_constraints(raw, &Path::Key(path, "constraints"))?;
+        }
+        Ok(edge)
+    }
+
+    /// Takes TRAPI 2.0's constraints apart; what 1.6 has no member for stays in `constraints`.
+    fn take_constraints(&mut self, raw: &RawValue, path: &Path<'_>) -> Result<(), Invalid> {
+        let mut object = Object::read(raw, path)?;
+        if let Some(sets) = object.take_list("qualifiers", path, QualifierConstraint::read_set)? {
+            self.qualifier_constraints.get_or_insert_default().extend(sets);
+        }
+        if let Some(attributes) = object.take("attributes") {
+            self.extra.entry("attribute_constraints".to_owned()).or_insert(attributes.to_owned());
+        }
+        let rest = object.rest();
+        if !rest.is_empty()
+            && let Ok(rest) = serde_json::value::to_raw_value(&rest)
+        {
+            self.extra.insert("constraints".to_owned(), rest);
+        }
+        Ok(())
     }
 }
 
 impl QualifierConstraint {
+    /// TRAPI 2.0's form: an object from types to values.
+    fn read_set(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
+        let qualifier_set = Object::read(raw, path)?.entries(path, string)?;
+        let qualifier_set = qualifier_set.into_iter().map(|(qualifier_type_id, qualifier_value)| Qualifier {
+            qualifier_type_id,
+            qualifier_value,
+            extra: Members::new(),
+        });
+        Ok(Self { qualifier_set: qualifier_set.collect(), extra: Members::new() })
+    }
+
     fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
         let mut object = Object::read(raw, path)?;
         Ok(Self {
@@ -187,10 +232,9 @@ impl QPath {
 impl PathConstraint {
     fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
         let mut object = Object::read(raw, path)?;
-        Ok(Self {
-            intermediate_categories: object.take_strings("intermediate_categories", path)?,
-            extra: object.rest(),
-        })
+        let categories = object.take_strings("intermediate_categories", path)?;
+        let required = object.take_strings("required_intermediate_categories", path)?;
+        Ok(Self { intermediate_categories: categories.or(required), extra: object.rest() })
     }
 }
 
@@ -214,6 +258,30 @@ impl QueryGraph {
             extra: object.rest(),
         })
     }
+}
+
+/// Which dialects the text of a query graph shows.
+pub(crate) fn signs(raw: &RawValue) -> Signs {
+    let text = raw.get();
+    let names = |name: &str| text.contains(name);
+    Signs {
+        v1: names(r#""qualifier_constraints""#)
+            || names(r#""attribute_constraints""#)
+            || names(r#""intermediate_categories""#),
+        v2: names(r#""COLLATE""#)
+            || names(r#""required_intermediate_categories""#)
+            || edges_have_constraint_objects(raw),
+    }
+}
+
+fn edges_have_constraint_objects(raw: &RawValue) -> bool {
+    let path = Path::Root;
+    let edges = Object::read(raw, &path).and_then(|mut graph| {
+        graph.take_named("edges", &path, |raw, path| {
+            Ok(Object::read(raw, path)?.take_if("constraints", Kind::Object).is_some())
+        })
+    });
+    edges.is_ok_and(|edges| edges.into_values().any(|has| has))
 }
 
 impl FromStr for QueryGraph {

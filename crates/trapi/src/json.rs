@@ -148,6 +148,16 @@ impl<'j> Object<'j> {
         self.members.shift_remove(name).filter(|raw| kind(raw) != Kind::Null)
     }
 
+    /// The member of that name, if it is of that kind; else it stays.
+    pub(crate) fn take_if(&mut self, name: &str, wanted: Kind) -> Option<&'j RawValue> {
+        let is_wanted = self.members.get(name).is_some_and(|raw| kind(raw) == wanted);
+        if is_wanted { self.members.shift_remove(name) } else { None }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
     pub(crate) fn take_string(&mut self, name: &str, path: &Path<'_>) -> Result<Option<String>, Invalid> {
         self.take(name).map(|raw| string(raw, &Path::Key(path, name))).transpose()
     }
@@ -184,14 +194,20 @@ impl<'j> Object<'j> {
     ) -> Result<IndexMap<String, T>, Invalid> {
         let Some(raw) = self.take(name) else { return Ok(IndexMap::new()) };
         let path = Path::Key(path, name);
-        Self::read(raw, &path)?
-            .members
-            .into_iter()
-            .map(|(key, raw)| {
-                let value = item(raw, &Path::Key(&path, &key))?;
-                Ok((key, value))
-            })
-            .collect()
+        Self::read(raw, &path)?.entries(&path, item)
+    }
+
+    /// All members, where all are of one kind.
+    pub(crate) fn entries<T>(
+        self,
+        path: &Path<'_>,
+        item: impl Fn(&'j RawValue, &Path<'_>) -> Result<T, Invalid>,
+    ) -> Result<IndexMap<String, T>, Invalid> {
+        let entries = self.members.into_iter().map(|(key, raw)| {
+            let value = item(raw, &Path::Key(path, &key))?;
+            Ok((key, value))
+        });
+        entries.collect()
     }
 
     /// An object kept as it is; absent is empty.

@@ -3,6 +3,7 @@
 //! Only what Shepherd decides on is typed. Everything else is kept as the bytes that came
 //! ([`Members`]), so that unknown properties and the spelling of numbers survive.
 
+mod dialect;
 mod error;
 mod graph;
 mod json;
@@ -13,6 +14,7 @@ mod question;
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
+pub use dialect::{Dialect, InDialect, UnknownVersion};
 pub use error::{Invalid, Problem};
 pub use graph::{PathConstraint, QEdge, QNode, QPath, Qualifier, QualifierConstraint, QueryGraph};
 pub use json::{Kind, MAX_DEPTH, depth_within, kind};

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::dialect::Signs;
 use crate::json::{Object, Path, document};
-use crate::{Invalid, LogLevel, Members, Problem, QueryGraph};
+use crate::{Dialect, Invalid, LogLevel, Members, Problem, QueryGraph};
 
 /// Members of a message that TRAPI 1.x lets be null.
 const NULLABLE: [&str; 3] = ["knowledge_graph", "results", "auxiliary_graphs"];
@@ -26,6 +27,8 @@ pub struct Query {
     pub log_level: Option<LogLevel>,
     /// Where the answer goes; only checked to be a string.
     pub callback: Option<String>,
+    /// The dialect that the request shows by what it uses; none where it could be either.
+    pub dialect: Option<Dialect>,
     /// All other top-level members.
     pub extra: Members,
 }
@@ -53,8 +56,10 @@ impl Query {
         let root = Path::Root;
         let text = std::str::from_utf8(body).map_err(|_| root.error(Problem::NotUtf8))?;
         let mut object = Object::read(document(text, &root)?, &root)?;
-        let (query_graph, message) = read_message(&mut object, &root)?;
+        let mut signs = Signs { v1: object.has("log_level") || object.has("bypass_cache"), v2: false };
+        let (query_graph, message) = read_message(&mut object, &root, &mut signs)?;
         let parameters = object.take_members("parameters", &root)?;
+        signs.v2 |= parameters.contains_key("log_level") || parameters.contains_key("bypass_cache");
         let log_level = match object.take("log_level") {
             Some(raw) => Some(read_level(raw, &Path::Key(&root, "log_level"))?),
             None => level_of(&parameters)?,
@@ -67,18 +72,31 @@ impl Query {
             submitter: object.take_string("submitter", &root)?,
             log_level,
             callback: object.take_string("callback", &root)?,
+            dialect: signs.dialect(),
             extra: object.rest(),
         })
     }
+
+    /// Whether fresh knowledge is asked for: top level (TRAPI 1.x), else `parameters.bypass_cache` (2.0).
+    pub fn bypass_cache(&self) -> bool {
+        let raw = self.extra.get("bypass_cache").or_else(|| self.parameters.get("bypass_cache"));
+        raw.is_some_and(|raw| raw.get() == "true")
+    }
 }
 
-fn read_message(object: &mut Object<'_>, root: &Path<'_>) -> Result<(QueryGraph, Members), Invalid> {
+fn read_message(
+    object: &mut Object<'_>,
+    root: &Path<'_>,
+    signs: &mut Signs,
+) -> Result<(QueryGraph, Members), Invalid> {
     let path = Path::Key(root, "message");
     let raw = object.take("message").ok_or_else(|| path.error(Problem::Missing))?;
     let mut message = Object::read(raw, &path)?;
     let graph_path = Path::Key(&path, "query_graph");
     let raw = message.take("query_graph").ok_or_else(|| graph_path.error(Problem::Missing))?;
     let graph = QueryGraph::read(raw, &graph_path)?;
+    let shown = crate::graph::signs(raw);
+    *signs = Signs { v1: signs.v1 || shown.v1, v2: signs.v2 || shown.v2 };
     let mut rest = message.rest();
     rest.retain(|name, raw| !(raw.get() == "null" && NULLABLE.contains(&name.as_str())));
     Ok((graph, rest))
@@ -163,6 +181,19 @@ mod tests {
         let level = |rest: &str| Query::parse(with(rest).as_bytes()).unwrap().log_level;
         assert_eq!(level(r#""parameters":{"log_level":"INFO"}"#), Some(LogLevel::Info));
         assert_eq!(level(r#""log_level":"ERROR","parameters":{"log_level":"INFO"}"#), Some(LogLevel::Error));
+    }
+
+    #[test]
+    fn the_dialect_is_told_from_what_is_used() {
+        let dialect = |rest: &str| Query::parse(with(rest).as_bytes()).unwrap().dialect;
+        assert_eq!(dialect(r#""submitter":"me""#), None);
+        assert_eq!(dialect(r#""bypass_cache":false"#), Some(Dialect::V1));
+        assert_eq!(dialect(r#""parameters":{"log_level":"INFO"}"#), Some(Dialect::V2));
+        assert_eq!(dialect(r#""log_level":"INFO","parameters":{"log_level":"INFO"}"#), None);
+        let body = r#"{"message":{"query_graph":{"nodes":{"a":{}},"edges":{"e":{"subject":"a","object":"a","constraints":{}}}}},"parameters":{"bypass_cache":true}}"#;
+        let query = Query::parse(body.as_bytes()).unwrap();
+        assert_eq!(query.dialect, Some(Dialect::V2));
+        assert!(query.bypass_cache());
     }
 
     #[test]

@@ -113,6 +113,10 @@ impl QueryGraph {
         if path.subject == path.object {
             return Err(at(&["paths", key, "object"], Problem::SameEnds));
         }
+        let ids = |node: &str| self.nodes.get(node).and_then(|node| node.ids.as_ref());
+        if ids(&path.subject) == ids(&path.object) {
+            return Err(at(&["nodes", &path.object, "ids"], Problem::SameEnds));
+        }
         Ok(Question::Pathfinder(Pathfinder {
             path: key.to_owned(),
             subject: path.subject.clone(),
@@ -248,6 +252,8 @@ mod tests {
             refused(&path_query(r#""p":{"subject":"b","object":"z"}"#, "")),
             ("message.query_graph.paths.p.object".into(), Problem::UnknownNode)
         );
+        let same = r#"{"nodes":{"a":{"ids":["X:1"]},"b":{"ids":["X:1"]}},"paths":{"p":{"subject":"a","object":"b"}}}"#;
+        assert_eq!(refused(same), ("message.query_graph.nodes.b.ids".into(), Problem::SameEnds));
         assert_eq!(
             refused(&path_query(r#""p":{"subject":"b","object":"b"}"#, "")),
             ("message.query_graph.paths.p.object".into(), Problem::SameEnds)

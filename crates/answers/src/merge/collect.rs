@@ -235,6 +235,6 @@ fn compare<I: Index + Eq, T>(
 }
 
 /// A list that many edges share.
-pub(super) fn shared_list(value: &impl serde::Serialize) -> List<'static> {
+pub(crate) fn shared_list(value: &impl serde::Serialize) -> List<'static> {
     to_raw(value).map_or(List::Absent, |raw| List::Shared(Arc::from(raw)))
 }

@@ -30,6 +30,14 @@ pub(super) fn inferred_edge(
     name.id()
 }
 
+/// The id of the edge between two nodes that publications name together.
+pub(crate) fn literature_edge(subject: &str, object: &str) -> String {
+    let mut name = Name::new("literature edge");
+    name.push(subject);
+    name.push(object);
+    name.id()
+}
+
 /// Parts with their lengths, so that no two lists of parts look alike.
 struct Name(Vec<u8>);
 

@@ -58,9 +58,6 @@ struct Maker {
     answer: KeyId,
     pinned: KeyId,
     edge: KeyId,
-    /// Keys of the client's nodes, then of its edges.
-    node_keys: Vec<KeyId>,
-    edge_keys: Vec<KeyId>,
     /// The pinned node where the client names only one.
     only_pinned: Option<NodeId>,
     pinned_is_subject: bool,
@@ -89,8 +86,6 @@ impl Maker {
             answer: key(&question.answer),
             pinned: key(&question.pinned),
             edge: key(&question.edge),
-            node_keys: graph.nodes.keys().map(&mut key).collect(),
-            edge_keys: graph.edges.keys().map(&mut key).collect(),
             only_pinned,
             pinned_is_subject: edge.subject == question.pinned,
             predicate: to_raw(&predicate_name)?,
@@ -110,7 +105,7 @@ impl Maker {
     fn answer<'a>(&self, collected: &mut Collected<'a>, group: Group<'a>) -> Option<Answer<'a>> {
         let mut analysis = collected.own_analysis();
         let mut node_bindings: Bindings<'a, NodeId> =
-            self.node_keys.iter().map(|&key| (key, Vec::new())).collect();
+            self.ends().into_iter().map(|key| (key, Vec::new())).collect();
         let mut looked_up: Vec<EdgeId> = group.direct.iter().flat_map(edges_of).collect();
         looked_up.sort_unstable();
         looked_up.dedup();
@@ -201,6 +196,8 @@ impl Maker {
             qualifiers: self.qualifiers.clone(),
             attributes: self.attributes.clone(),
             sources: self.sources.clone(),
+            level: None,
+            agent: None,
             support: Some(Box::new(support)),
             aggregated: false,
             rest: Rest::default(),
@@ -214,17 +211,21 @@ impl Maker {
         id
     }
 
-    /// Takes over the bindings of the client's nodes; what is left is the analyses.
+    /// The keys that answers bind, subject first.
+    fn ends(&self) -> [KeyId; 2] {
+        if self.pinned_is_subject { [self.pinned, self.answer] } else { [self.answer, self.pinned] }
+    }
+
+    /// Takes over the bindings of the edge's ends; what is left is the analyses.
     fn add_nodes<'a>(&self, bindings: &mut Bindings<'a, NodeId>, answer: Answer<'a>) -> Vec<Analysis<'a>> {
-        let own = answer.node_bindings.into_iter().filter(|(key, _)| self.node_keys.contains(key));
+        let own = answer.node_bindings.into_iter().filter(|(key, _)| self.ends().contains(key));
         unite_bindings(bindings, own.collect());
         answer.analyses
     }
 
     /// Takes over what was looked up.
     fn add_edges<'a>(&self, analysis: &mut Analysis<'a>, other: Analysis<'a>) {
-        let known = |(key, _): &(KeyId, _)| self.edge_keys.contains(key);
-        let edges = other.edge_bindings.into_iter().filter(known).collect();
+        let edges = other.edge_bindings.into_iter().filter(|(key, _)| *key == self.edge).collect();
         analysis.unite(Analysis { edge_bindings: edges, resource_id: None, ..other });
     }
 }

@@ -6,7 +6,7 @@
 
 mod callback;
 mod collect;
-mod ids;
+pub(crate) mod ids;
 mod inferred;
 mod logs;
 mod lookup;
@@ -17,6 +17,7 @@ mod union;
 use serde_json::value::RawValue;
 use trapi::{LogEntry, QueryGraph, Question};
 
+pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
 
 use crate::{Message, Note};
@@ -102,6 +103,6 @@ pub(crate) fn own_resource(ara: &str) -> Option<Box<RawValue>> {
 }
 
 /// A value as JSON text; values written here cannot fail to be.
-fn to_raw(value: &impl serde::Serialize) -> Option<Box<RawValue>> {
+pub(crate) fn to_raw(value: &impl serde::Serialize) -> Option<Box<RawValue>> {
     serde_json::value::to_raw_value(value).ok()
 }

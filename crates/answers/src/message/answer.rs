@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use foldhash::HashMap;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -66,8 +67,9 @@ impl Analysis<'_> {
 
 /// Adds bindings to those of the same keys, equal ones included.
 pub(crate) fn unite_bindings<'a, I>(known: &mut Bindings<'a, I>, other: Bindings<'a, I>) {
+    let places: HashMap<KeyId, usize> = known.iter().map(|(key, _)| *key).zip(0..).collect();
     for (key, list) in other {
-        match known.iter_mut().find(|(known, _)| *known == key) {
+        match places.get(&key).and_then(|&place| known.get_mut(place)) {
             Some((_, known)) => known.extend(list),
             None => known.push((key, list)),
         }

@@ -4,6 +4,7 @@
 //! pruned as numbers, and are put back when it is written.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 use serde::de::MapAccess;
@@ -11,9 +12,17 @@ use serde_json::value::RawValue;
 
 use super::list::List;
 use super::object::{Fields, Raw, Rest, Text, readable};
+use super::sources;
 use super::table::{GraphId, NodeId, once_each};
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
+
+/// Types of the attributes of which an edge has one each; in TRAPI 2.0 they are members of the edge.
+pub(super) const KNOWLEDGE_LEVEL: &str = "biolink:knowledge_level";
+pub(super) const AGENT_TYPE: &str = "biolink:agent_type";
+
+/// Finds the attributes in which it may stand.
+static MARK: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("support_graphs"));
 
 /// An edge between two nodes.
 #[derive(Clone, Debug)]
@@ -25,6 +34,10 @@ pub(crate) struct Edge<'a> {
     /// All but the support graphs.
     pub(crate) attributes: List<'a>,
     pub(crate) sources: List<'a>,
+    /// Knowledge level, where it came as a member of its own, as in TRAPI 2.0.
+    pub(crate) level: Option<&'a RawValue>,
+    /// Agent type, likewise.
+    pub(crate) agent: Option<&'a RawValue>,
     pub(crate) support: Option<Box<Support<'a>>>,
     /// Whether this service is written as its last aggregator.
     pub(crate) aggregated: bool,
@@ -49,8 +62,13 @@ impl Edge<'_> {
         if self.qualifiers.is_empty() {
             self.qualifiers = other.qualifiers;
         }
-        self.attributes.unite(other.attributes);
-        self.sources.unite(other.sources);
+        self.attributes.unite_if(other.attributes, |known, item| {
+            let single = [KNOWLEDGE_LEVEL, AGENT_TYPE].into_iter().find(|kind| names(item, kind));
+            single.is_none_or(|kind| !known.items().into_iter().any(|item| names(item, kind)))
+        });
+        sources::unite(&mut self.sources, other.sources);
+        self.level = self.level.or(other.level);
+        self.agent = self.agent.or(other.agent);
         if let Some(support) = other.support {
             self.support.get_or_insert_default().unite(*support);
         }
@@ -75,6 +93,8 @@ pub(crate) struct EdgeText<'a> {
     pub(crate) qualifiers: List<'a>,
     pub(crate) attributes: List<'a>,
     pub(crate) sources: List<'a>,
+    pub(crate) level: Option<&'a RawValue>,
+    pub(crate) agent: Option<&'a RawValue>,
     pub(crate) rest: Rest<'a>,
 }
 
@@ -89,6 +109,8 @@ impl<'de> Fields<'de> for EdgeText<'de> {
             "qualifiers" => self.qualifiers = List::from_raw(map.next_value()?),
             "attributes" => self.attributes = List::from_raw(map.next_value()?),
             "sources" => self.sources = List::from_raw(map.next_value()?),
+            "knowledge_level" => self.level = map.next_value()?,
+            "agent_type" => self.agent = map.next_value()?,
             _ => self.rest.insert(name, map.next_value()?),
         }
         Ok(())
@@ -114,7 +136,7 @@ impl<'de> Fields<'de> for SupportText<'de> {
                 let text: Option<Text<'de>> = map.next_value()?;
                 self.is_support = text.is_some_and(|text| text.0 == SUPPORT_GRAPHS);
             }
-            "value" => self.graphs = names(map.next_value()?),
+            "value" => self.graphs = texts(map.next_value()?),
             _ => self.rest.insert(name, map.next_value()?),
         }
         Ok(())
@@ -123,8 +145,20 @@ impl<'de> Fields<'de> for SupportText<'de> {
 
 readable!(SupportText);
 
+/// Whether an attribute is of that type.
+fn names(attribute: &RawValue, kind: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        attribute_type_id: Cow<'a, str>,
+    }
+    attribute.get().contains(kind)
+        && serde_json::from_str::<Kind<'_>>(attribute.get())
+            .is_ok_and(|found| found.attribute_type_id == kind)
+}
+
 /// A list of texts, or a single one.
-fn names(raw: &RawValue) -> Vec<Cow<'_, str>> {
+fn texts(raw: &RawValue) -> Vec<Cow<'_, str>> {
     let list: Result<Vec<Text<'_>>, _> = serde_json::from_str(raw.get());
     let list = list.or_else(|_| serde_json::from_str(raw.get()).map(|text| vec![text]));
     list.unwrap_or_default().into_iter().map(|text| text.0).collect()
@@ -134,7 +168,7 @@ fn names(raw: &RawValue) -> Vec<Cow<'_, str>> {
 pub(crate) fn take_support<'a>(attributes: &mut List<'a>) -> Option<SupportText<'a>> {
     let List::Raw(raw) = *attributes else { return None };
     // Nearly all edges have none: a search costs a hundredth of reading the attributes.
-    memmem::find(raw.get().as_bytes(), b"support_graphs")?;
+    MARK.find(raw.get().as_bytes())?;
     let items: Vec<&'a RawValue> = serde_json::from_str(raw.get()).ok()?;
     let mut found: Option<SupportText<'a>> = None;
     let mut others = Vec::with_capacity(items.len());

@@ -37,6 +37,11 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Whether it is there and empty.
+    pub(crate) fn is_list_and_empty(&self) -> bool {
+        !matches!(self, Self::Absent) && self.is_empty()
+    }
+
     /// The text, where it is in one piece.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
@@ -56,7 +61,7 @@ impl<'a> List<'a> {
         }
     }
 
-    fn into_items(self) -> Vec<Raw<'a>> {
+    pub(crate) fn into_items(self) -> Vec<Raw<'a>> {
         match self {
             Self::Absent => Vec::new(),
             Self::Raw(raw) => split(raw).into_iter().map(Raw::Borrowed).collect(),
@@ -74,6 +79,11 @@ impl<'a> List<'a> {
 
     /// Adds the items of another copy that are not here yet; key order and white space do not count.
     pub(crate) fn unite(&mut self, other: Self) {
+        self.unite_if(other, |_, _| true);
+    }
+
+    /// Adds those items of another copy that are not here yet and that, beside this list, are wanted.
+    pub(crate) fn unite_if(&mut self, other: Self, wanted: impl Fn(&Self, &RawValue) -> bool) {
         if other.is_empty() || self.text().is_some_and(|text| Some(text) == other.text()) {
             return;
         }
@@ -82,8 +92,11 @@ impl<'a> List<'a> {
             return;
         }
         let mut known: HashSet<String> = self.items().into_iter().map(canonical).collect();
-        let new: Vec<Raw<'a>> =
-            other.into_items().into_iter().filter(|item| known.insert(canonical(item))).collect();
+        let new: Vec<Raw<'a>> = other
+            .into_items()
+            .into_iter()
+            .filter(|item| wanted(self, item) && known.insert(canonical(item)))
+            .collect();
         if !new.is_empty() {
             self.extend(new);
         }

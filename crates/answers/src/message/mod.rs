@@ -7,8 +7,10 @@ mod list;
 mod node;
 pub(crate) mod object;
 mod read;
+mod sources;
 mod table;
 mod write;
+mod write_v2;
 
 use serde_json::value::RawValue;
 use trapi::QueryGraph;

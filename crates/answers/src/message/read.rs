@@ -12,7 +12,8 @@ use super::edge::{EdgeText, SupportText, take_support};
 use super::object::{Entries, Fields, Raw, Rest, Text, readable};
 use super::table::once_each;
 use super::{
-    Analysis, Answer, AuxGraph, Binding, Bindings, Edge, Index, KeyId, Message, Node, Support, Table,
+    Analysis, Answer, AuxGraph, Binding, Bindings, Edge, EdgeId, GraphId, Index, KeyId, Message, Node,
+    Support, Table,
 };
 
 /// A body that is no TRAPI response.
@@ -133,17 +134,15 @@ impl<'a> MessageText<'a> {
         }
         // All that has a place in the message gets its number in that order, before others mention it, so
         // that a message is written in the order in which it was read.
-        for (name, _) in &self.graph.edges.0 {
-            message.edges.intern(name.clone());
+        let edges: Vec<_> =
+            self.graph.edges.0.into_iter().map(|(name, edge)| (message.edges.intern(name), edge)).collect();
+        let graphs = self.auxiliary_graphs.0.into_iter();
+        let graphs: Vec<_> = graphs.map(|(name, graph)| (message.graphs.intern(name), graph)).collect();
+        for (id, edge) in edges {
+            message.add_edge(id, edge.unwrap_or_default());
         }
-        for (name, _) in &self.auxiliary_graphs.0 {
-            message.graphs.intern(name.clone());
-        }
-        for (name, edge) in self.graph.edges.0 {
-            message.add_edge(name, edge.unwrap_or_default());
-        }
-        for (name, graph) in self.auxiliary_graphs.0 {
-            message.add_graph(name, graph);
+        for (id, graph) in graphs {
+            message.add_graph(id, graph);
         }
         message.results = self.results.into_iter().map(|text| message.answer(text)).collect();
         message
@@ -152,8 +151,7 @@ impl<'a> MessageText<'a> {
 
 impl<'a> Message<'a> {
     /// An edge without ends or predicate is none.
-    fn add_edge(&mut self, name: Cow<'a, str>, text: EdgeText<'a>) {
-        let id = self.edges.intern(name);
+    fn add_edge(&mut self, id: EdgeId, text: EdgeText<'a>) {
         let (Some(subject), Some(object), Some(predicate)) = (text.subject, text.object, text.predicate)
         else {
             return;
@@ -167,6 +165,8 @@ impl<'a> Message<'a> {
             qualifiers: text.qualifiers,
             attributes,
             sources: text.sources,
+            level: text.level,
+            agent: text.agent,
             support,
             aggregated: false,
             rest: text.rest,
@@ -182,8 +182,7 @@ impl<'a> Message<'a> {
         Support { graphs, rest: text.rest }
     }
 
-    fn add_graph(&mut self, name: Cow<'a, str>, text: AuxGraphText<'a>) {
-        let id = self.graphs.intern(name);
+    fn add_graph(&mut self, id: GraphId, text: AuxGraphText<'a>) {
         let mut edges = text.edges.into_iter().map(|Text(edge)| self.edges.intern(edge)).collect();
         once_each(&mut edges);
         if let Some(slot) = self.graphs.slot(id) {

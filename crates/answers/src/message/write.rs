@@ -1,20 +1,22 @@
-//! A [`Message`] as TRAPI, written in one pass.
+//! A [`Message`] as TRAPI 1.x, which is also the form in which it is kept; 2.0 is in `write_v2`.
 
 use std::io::{self, Write};
 
+use serde_json::value::RawValue;
+
 use super::answer::{Analysis, Answer, Binding, Bindings};
-use super::edge::SUPPORT_GRAPHS;
+use super::edge::{AGENT_TYPE, KNOWLEDGE_LEVEL, SUPPORT_GRAPHS};
 use super::{AuxGraph, Edge, GraphId, Index, List, Message, Node, Rest, Support, Table};
 use crate::json::Json;
 
 /// What a node is taken for when it does not say.
-const NAMED_THING: &str = r#"["biolink:NamedThing"]"#;
+pub(super) const NAMED_THING: &str = r#"["biolink:NamedThing"]"#;
 
-/// What TRAPI wants to know about every edge, for edges that come without any attributes.
-const NOT_PROVIDED: &str = r#"[{"attribute_type_id":"biolink:knowledge_level","value":"not_provided"},{"attribute_type_id":"biolink:agent_type","value":"not_provided"}]"#;
+/// What both are where nobody says.
+pub(super) const NOT_PROVIDED: &str = r#""not_provided""#;
 
 impl Message<'_> {
-    /// Writes the message as a JSON object.
+    /// Writes the message as a JSON object in TRAPI 1.x. Nothing is lost by reading it again.
     ///
     /// # Errors
     /// Those of the writer.
@@ -67,27 +69,48 @@ impl Message<'_> {
             self.write_edge_attributes(json.member("attributes")?, edge)?;
             json.member("sources")?.list(|json| {
                 write_items(json, &edge.sources)?;
-                match &self.aggregator {
-                    Some(aggregator) if edge.aggregated => json.item()?.raw(aggregator.get()),
-                    _ => Ok(()),
-                }
+                self.own_source(edge).map_or(Ok(()), |source| json.item()?.raw(source))
             })?;
             write_rest(json, &edge.rest)
         })
     }
 
-    fn write_edge_attributes<W: Write>(&self, json: &mut Json<W>, edge: &Edge<'_>) -> io::Result<()> {
-        match &edge.support {
-            None if edge.attributes.is_empty() => json.raw(NOT_PROVIDED),
-            None => write_list(json, &edge.attributes),
-            Some(support) => json.list(|json| {
-                self.write_support(json.item()?, support)?;
-                write_items(json, &edge.attributes)
-            }),
-        }
+    /// The source that we add to an edge that passes through.
+    pub(super) fn own_source(&self, edge: &Edge<'_>) -> Option<&str> {
+        self.aggregator.as_ref().filter(|_| edge.aggregated).map(|source| source.get())
     }
 
-    fn write_support<W: Write>(&self, json: &mut Json<W>, support: &Support<'_>) -> io::Result<()> {
+    fn write_edge_attributes<W: Write>(&self, json: &mut Json<W>, edge: &Edge<'_>) -> io::Result<()> {
+        let says_nothing = edge.attributes.is_empty() && edge.support.is_none();
+        if !says_nothing && edge.level.is_none() && edge.agent.is_none() && edge.support.is_none() {
+            return write_list(json, &edge.attributes);
+        }
+        let missing = says_nothing.then_some(NOT_PROVIDED);
+        json.list(|json| {
+            if let Some(support) = &edge.support {
+                self.write_support(json.item()?, support)?;
+            }
+            write_items(json, &edge.attributes)?;
+            for (kind, member) in [(KNOWLEDGE_LEVEL, edge.level), (AGENT_TYPE, edge.agent)] {
+                let Some(value) = member.map(RawValue::get).or(missing) else { continue };
+                // Another copy of the edge may have said it already, the other dialect's way.
+                if edge.attributes.text().is_some_and(|text| text.contains(kind)) {
+                    continue;
+                }
+                json.item()?.object(|json| {
+                    json.member("attribute_type_id")?.text(kind)?;
+                    json.member("value")?.raw(value)
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn write_support<W: Write>(
+        &self,
+        json: &mut Json<W>,
+        support: &Support<'_>,
+    ) -> io::Result<()> {
         json.object(|json| {
             json.member("attribute_type_id")?.text(SUPPORT_GRAPHS)?;
             self.write_graph_names(json.member("value")?, &support.graphs)?;
@@ -95,7 +118,11 @@ impl Message<'_> {
         })
     }
 
-    fn write_graph_names<W: Write>(&self, json: &mut Json<W>, graphs: &[GraphId]) -> io::Result<()> {
+    pub(super) fn write_graph_names<W: Write>(
+        &self,
+        json: &mut Json<W>,
+        graphs: &[GraphId],
+    ) -> io::Result<()> {
         json.list(|json| graphs.iter().try_for_each(|&graph| json.item()?.text(self.graphs.name(graph))))
     }
 
@@ -198,18 +225,18 @@ fn write_node<W: Write>(json: &mut Json<W>, node: &Node<'_>) -> io::Result<()> {
     })
 }
 
-fn write_rest<W: Write>(json: &mut Json<W>, rest: &Rest<'_>) -> io::Result<()> {
+pub(super) fn write_rest<W: Write>(json: &mut Json<W>, rest: &Rest<'_>) -> io::Result<()> {
     rest.iter().try_for_each(|(name, value)| json.member(name)?.raw(value.get()))
 }
 
-fn write_list<W: Write>(json: &mut Json<W>, list: &List<'_>) -> io::Result<()> {
+pub(super) fn write_list<W: Write>(json: &mut Json<W>, list: &List<'_>) -> io::Result<()> {
     match list.text() {
         Some(text) => json.raw(text),
         None => json.list(|json| write_items(json, list)),
     }
 }
 
-fn write_items<W: Write>(json: &mut Json<W>, list: &List<'_>) -> io::Result<()> {
+pub(super) fn write_items<W: Write>(json: &mut Json<W>, list: &List<'_>) -> io::Result<()> {
     match list.text() {
         Some(text) => json.items_of(text),
         None => list.items().into_iter().try_for_each(|item| json.item()?.raw(item.get())),

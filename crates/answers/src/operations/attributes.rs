@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::de::MapAccess;
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
 
 use crate::message::List;
@@ -20,12 +20,11 @@ impl<'de> Fields<'de> for AttributeText<'de> {
     const WHAT: &'static str = "an attribute";
 
     fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
-        let value: &'de RawValue = map.next_value()?;
         match name.as_ref() {
-            "attribute_type_id" => self.kind = text(value).unwrap_or_default(),
-            "original_attribute_name" => self.name = text(value).unwrap_or_default(),
-            "value" => self.value = Some(value),
-            _ => {}
+            "attribute_type_id" => self.kind = text(map.next_value()?).unwrap_or_default(),
+            "original_attribute_name" => self.name = text(map.next_value()?).unwrap_or_default(),
+            "value" => self.value = Some(map.next_value()?),
+            _ => drop(map.next_value::<IgnoredAny>()?),
         }
         Ok(())
     }
@@ -42,7 +41,11 @@ impl AttributeText<'_> {
 
 /// The attributes that can be read.
 pub(super) fn attributes<'m>(list: &'m List<'_>) -> impl Iterator<Item = AttributeText<'m>> {
-    list.items().into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok())
+    // Nearly always all can be read, in one go.
+    let all: Option<Vec<AttributeText<'m>>> = list.text().and_then(|text| serde_json::from_str(text).ok());
+    let one_by_one =
+        || list.items().into_iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect();
+    all.unwrap_or_else(one_by_one).into_iter()
 }
 
 #[derive(Default)]
@@ -55,11 +58,13 @@ impl<'de> Fields<'de> for SourceText<'de> {
     const WHAT: &'static str = "a source";
 
     fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
-        let value: &'de RawValue = map.next_value()?;
         match name.as_ref() {
-            "resource_role" => self.is_primary = value.get() == r#""primary_knowledge_source""#,
-            "resource_id" => self.resource = text(value),
-            _ => {}
+            "resource_role" => {
+                let role: &'de RawValue = map.next_value()?;
+                self.is_primary = role.get() == r#""primary_knowledge_source""#;
+            }
+            "resource_id" => self.resource = text(map.next_value()?),
+            _ => drop(map.next_value::<IgnoredAny>()?),
         }
         Ok(())
     }

@@ -12,9 +12,11 @@ use shepherd_answers::Message;
 use shepherd_answers::merge::{Callback, Merged, Outcome, merge};
 use shepherd_answers::message::parse;
 use shepherd_answers::operations::{
-    Limit, Order, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans,
+    filter_results_top_n, sort_results_score,
 };
-use trapi::QueryGraph;
+use shepherd_answers::response::Envelope;
+use trapi::{Query, QueryGraph};
 
 fn merged<'a>(graph: &QueryGraph, sent: &'a [Sent], order: &[usize]) -> Merged<'a> {
     let callbacks: Vec<Callback<'a>> = order
@@ -169,7 +171,61 @@ fn holds_for(graph: &QueryGraph, sent: &[Sent], order: &[usize]) -> Result<(), T
         .map(|(place, _)| place)
         .collect();
     same(&written(&merged(graph, sent, &usable).message), &text, "failed callbacks matter")?;
-    survives_operations(&text)
+    survives_operations(&text)?;
+    survives_the_other_dialect(&once.message)?;
+    splits_alike(once.message)
+}
+
+/// What is written in 2.0 is written the same again after it was read, at once or by way of 1.6.
+fn survives_the_other_dialect(message: &Message<'_>) -> Result<(), TestCaseError> {
+    let body = format!(
+        r#"{{"message":{{"query_graph":{}}}}}"#,
+        serde_json::to_string(message.query_graph()).unwrap()
+    );
+    let query = Query::parse(body.as_bytes()).unwrap();
+    let in_version = |message: &Message<'_>, schema_version: &str| {
+        let envelope = Envelope {
+            message,
+            query: &query,
+            status: "Success",
+            description: "",
+            logs: &[],
+            workflow: &[],
+            schema_version,
+            biolink_version: "4.2.5",
+            job_id: None,
+        };
+        let mut out = Vec::new();
+        envelope.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let new = in_version(message, "2.0.0");
+    prop_assert_eq!(repeated_names(&new), Vec::<String>::new());
+    let read = parse(&new).unwrap();
+    same(&in_version(&read, "2.0.0"), &new, "2.0 read again is another")?;
+    let old = in_version(&read, "1.6.0");
+    same(&in_version(&parse(&old).unwrap(), "2.0.0"), &new, "2.0 by way of 1.6 is another")
+}
+
+/// Operations in one process give the same bytes as one after the other by way of the text.
+fn splits_alike(mut message: Message<'_>) -> Result<(), TestCaseError> {
+    let operations: [fn(&mut Message<'_>); 5] = [
+        |message| drop(aragorn_score(message, Profile::Blended)),
+        |message| sort_results_score(message, Order::Descending),
+        |message| filter_results_top_n(message, Limit::Of(4)),
+        filter_kgraph_orphans,
+        |message| drop(arax_rank(message)),
+    ];
+    let mut text = written(&message);
+    for operation in operations {
+        operation(&mut message);
+        let response = format!(r#"{{"message":{text}}}"#);
+        let mut apart = parse(&response).unwrap();
+        operation(&mut apart);
+        text = written(&apart);
+        same(&written(&message), &text, "operations apart give something else")?;
+    }
+    Ok(())
 }
 
 /// A message goes through the operations from memory and from its text alike, and nothing gets lost on

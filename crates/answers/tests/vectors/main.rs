@@ -8,6 +8,7 @@
 mod canonical;
 mod exceptions;
 mod expansion;
+mod literature;
 mod merging;
 mod operating;
 mod ranking;
@@ -62,6 +63,7 @@ fn check(vector: &Vector, folder: &Path) -> Option<Difference> {
         "filter_analyses_top_n" => operating::top_analyses(vector),
         "aragorn_score" => ranking::aragorn(vector),
         "arax_rank" => ranking::arax(vector),
+        "omnicorp" => literature::omnicorp(vector, folder),
         "score_weights" => ranking::weights(vector),
         _ => return None,
     })

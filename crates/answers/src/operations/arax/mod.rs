@@ -23,8 +23,8 @@ const LEAST: f64 = 0.001;
 const STEP: f64 = 0.001;
 /// Results beyond these have no score but 0.
 const RANKED: usize = 1000;
-/// Query graphs with more nodes than this are not measured.
-const MAX_NODES: usize = 64;
+/// Query graphs with more nodes or edges than this are not measured.
+const MAX_SHAPE: usize = 64;
 /// What marks keys that expansion added.
 const ADDED: &str = "creative_";
 
@@ -34,7 +34,9 @@ pub fn arax_rank(message: &mut Message<'_>) -> Vec<Note> {
         return vec![Note {
             level: LogLevel::Warning,
             code: "ResultsNotScored",
-            message: format!("the query graph has more than {MAX_NODES} nodes: results were not ranked"),
+            message: format!(
+                "the query graph has more than {MAX_SHAPE} nodes or edges: results were not ranked"
+            ),
         }];
     };
     let measures = measure_all(message, &query);
@@ -63,6 +65,10 @@ struct Query {
 
 impl Query {
     fn of(message: &mut Message<'_>) -> Option<Self> {
+        let sizes = [message.query_graph.nodes.len(), message.query_graph.edges.len()];
+        if sizes.into_iter().any(|size| size > MAX_SHAPE) {
+            return None;
+        }
         let graph = std::mem::take(&mut message.query_graph);
         let mut nodes: Vec<&str> =
             graph.nodes.keys().map(String::as_str).filter(|key| !key.contains(ADDED)).collect();
@@ -80,7 +86,7 @@ impl Query {
         }
         query.shape.nodes = nodes.len();
         message.query_graph = graph;
-        (query.shape.nodes <= MAX_NODES).then_some(query)
+        (query.shape.nodes <= MAX_SHAPE).then_some(query)
     }
 }
 

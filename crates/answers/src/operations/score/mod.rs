@@ -24,6 +24,9 @@ use circuit::Circuit;
 /// The weight of a query edge for being asked for.
 const ASKED: f64 = 1e-3;
 
+/// Query graphs, or results, with more nodes or edges than this are not scored.
+const MAX_SHAPE: usize = 256;
+
 /// So many results are worth a thread of their own.
 const WORTH_A_THREAD: usize = 64;
 
@@ -104,6 +107,9 @@ impl Shape {
 
 /// The nodes with the fewest edges, two at least, in pairs.
 fn ends(graph: &QueryGraph) -> Vec<(&str, &str)> {
+    if graph.nodes.len() > MAX_SHAPE || graph.edges.len() > MAX_SHAPE {
+        return Vec::new();
+    }
     let joined: BTreeSet<(&str, &str)> =
         graph.edges.values().map(|edge| (edge.subject.as_str(), edge.object.as_str())).collect();
     let degree = |node: &str| {
@@ -148,7 +154,7 @@ impl Scorer<'_, '_> {
         let place = |key: KeyId| keys.iter().position(|known| *known == key);
         let ends: Option<Vec<(usize, usize)>> =
             self.shape.ends.iter().map(|&(one, other)| Some((place(one)?, place(other)?))).collect();
-        let ends = ends.filter(|ends| !ends.is_empty())?;
+        let ends = ends.filter(|ends| !ends.is_empty() && keys.len() <= MAX_SHAPE)?;
 
         let mut circuit = Circuit::new(keys.len());
         for &(one, other) in &self.shape.asked {
