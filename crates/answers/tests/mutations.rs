@@ -18,7 +18,7 @@ use shepherd_answers::operations::{
 use shepherd_answers::response::Envelope;
 use trapi::{Query, Question};
 
-const RULES: &str = include_str!("../rules/aragorn/rules.json");
+const RULES: &str = include_str!("../../../rules/aragorn/rules.json");
 
 /// A message with some of everything.
 fn seed() -> Value {
