@@ -113,6 +113,10 @@ pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Resu
     if !trapi::depth_within(&decoded, trapi::MAX_DEPTH) {
         return Err(UnusableBody::TooDeep);
     }
+    // a list would be taken for the object, its items for the members in their order
+    if text.trim_start().starts_with('[') {
+        return Err(UnusableBody::NotAnObject { line: 1, column: 1 });
+    }
     let envelope: Envelope<'_> = serde_json::from_str(text)
         .map_err(|error| UnusableBody::NotAnObject { line: error.line(), column: error.column() })?;
     match envelope.message.map(trapi::kind) {

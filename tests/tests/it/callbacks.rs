@@ -135,13 +135,14 @@ async fn unusable_callback_is_refused_and_nobody_waits_for_it() {
     let half = good.len() / 2;
     let large = json!({ "message": {}, "padding": " ".repeat(70_000) }).to_string().into_bytes();
     let packed = zstd::encode_all(&good[..], 3).unwrap();
-    let cases: [Case<'_>; 17] = [
+    let cases: [Case<'_>; 18] = [
         ("nothing", &[], Vec::new(), 422),
         ("truncated JSON", &[], good[..half].to_vec(), 422),
         ("garbage", &[], b"<html>502 Bad Gateway</html>".to_vec(), 422),
         ("not UTF-8", &[], b"{\"message\": {\"a\": \"\xff\"}}".to_vec(), 422),
         ("too deep", &[], format!("{{\"message\": {{\"a\": {}", "[".repeat(20_000)).into(), 422),
         ("a list", &[], b"[]".to_vec(), 422),
+        ("a list with a message", &[], b" [{\"results\": []}]".to_vec(), 422),
         ("null", &[], b"null".to_vec(), 422),
         ("no message", &[], b"{\"status\": \"Success\"}".to_vec(), 422),
         ("null message", &[], b"{\"message\": null}".to_vec(), 422),
