@@ -6,7 +6,8 @@ use testkit::queries;
 use testkit::retriever::{Behaviour, Encoding, Plan};
 use testkit::stack::StackBuilder;
 
-use crate::scene::{self, ARAGORN, DIABETES, Job, Scene};
+use crate::callbacks;
+use crate::scene::{self, ARAGORN, DIABETES, Job, Scene, silent};
 
 /// The question that inference answers with this many sub-queries: the direct one and one per rule.
 async fn assert_fans_out(scene: &Scene, ara: &str, query: Value, sub_queries: usize) {
@@ -178,6 +179,29 @@ async fn answer_is_the_same_however_callbacks_are_encoded() {
         messages.push(answer.0["message"].clone());
     }
     assert!(messages.iter().all(|message| *message == messages[0]));
+}
+
+#[tokio::test]
+async fn answer_is_the_same_in_whatever_order_callbacks_come() {
+    let scene = scene::aragorn(Plan::default()).await;
+    let mut messages = Vec::new();
+    for reversed in [false, true] {
+        let submitted = scene.retriever.submissions().len();
+        scene.retriever.set_plan(Plan::always(silent()));
+        let job = scene.submit("aragorn", queries::treats(DIABETES)).await;
+        let mut submissions = scene.submissions(submitted + 9).await.split_off(submitted);
+        submissions.sort_by_key(|submission| submission.query_graph().to_string());
+        if reversed {
+            submissions.reverse();
+        }
+        for submission in &submissions {
+            let reply =
+                scene.post_to(submission.callback().unwrap(), &[], callbacks::body(submission, 20)).await;
+            assert_eq!(reply.status, 200);
+        }
+        messages.push(scene.answer(&job).await.0["message"].to_string());
+    }
+    assert_eq!(messages[0], messages[1], "to the last byte");
 }
 
 #[tokio::test]

@@ -156,6 +156,18 @@ async fn callbacks_that_never_come_leave_the_others_in_the_answer() {
 }
 
 #[tokio::test]
+async fn lost_callback_is_fetched_before_the_deadline() {
+    let plan = Plan::default().nth(0, Behaviour::answer().no_callback()).nth(1, silent());
+    let scene = scene::start(plan, with_reserve).await;
+    let job = scene.submit("aragorn", queries::with_timeout(queries::treats(DIABETES), 6)).await;
+    let answer = scene.answer(&job).await;
+    assert_eq!(answer.status(), "Success");
+    answer.assert_logged("WARNING", "1 of 9 sub-queries are missing: 1 had no answer before the deadline");
+    assert_eq!(scene.ended(&job.id).await["progress"]["sub_queries"]["returned"], 8);
+    assert!(!scene.retriever.lookups_by_id().is_empty());
+}
+
+#[tokio::test]
 async fn retriever_that_keeps_its_time_limit_is_in_time() {
     let plan = Plan::always(Behaviour::answer().callback_after(60 * SECOND));
     let scene = scene::start(plan, with_reserve).await;
