@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use state::{Encoding, Payload};
+use trapi::Flaw;
 
 /// Larger bodies are stored compressed.
 const COMPRESSED_FROM_BYTES: usize = 1024;
@@ -53,9 +54,9 @@ pub enum UnusableBody {
     /// It is not UTF-8.
     #[error("the body is not UTF-8")]
     NotUtf8,
-    /// It is nested too deeply.
-    #[error("the body is nested too deeply")]
-    TooDeep,
+    /// It is nested too deeply, or has a member twice.
+    #[error("the body {0}")]
+    Flawed(Flaw),
     /// It is no JSON object.
     #[error("the body is no JSON object (line {line}, column {column})")]
     NotAnObject {
@@ -110,9 +111,7 @@ struct Envelope<'a> {
 pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Result<Payload, UnusableBody> {
     let decoded = decode(&wire, encoding, limit)?;
     let text = std::str::from_utf8(&decoded).map_err(|_| UnusableBody::NotUtf8)?;
-    if !trapi::depth_within(&decoded, trapi::MAX_DEPTH) {
-        return Err(UnusableBody::TooDeep);
-    }
+    trapi::scan(text, trapi::MAX_DEPTH).map_err(UnusableBody::Flawed)?;
     // serde would take a list for the members of a struct in their order
     if !text.trim_start().starts_with('{') {
         return Err(UnusableBody::NotAnObject { line: 1, column: 1 });
@@ -186,14 +185,14 @@ mod tests {
         assert_eq!(check("{}").unwrap_err(), UnusableBody::NoMessage);
         assert_eq!(check(r#"{"message":null}"#).unwrap_err(), UnusableBody::NoMessage);
         assert_eq!(check(r#"{"message":[]}"#).unwrap_err(), UnusableBody::MessageNotAnObject);
-        for broken in
-            ["", "[]", "oops", r#"{"message":{}"#, r#"{"message":{}} {}"#, r#"{"message":{},"message":{}}"#]
-        {
+        for broken in ["", "[]", "oops", r#"{"message":{}"#, r#"{"message":{}} {}"#] {
             assert!(matches!(check(broken), Err(UnusableBody::NotAnObject { .. })), "{broken}");
         }
         let deep: &'static str =
             Box::leak(format!("{{\"message\":{{\"a\":{}", "[".repeat(10_000)).into_boxed_str());
-        assert_eq!(check(deep).unwrap_err(), UnusableBody::TooDeep);
+        assert!(matches!(check(deep), Err(UnusableBody::Flawed(Flaw::TooDeep { .. }))));
+        let twice = check(r#"{"message":{"a":{"b":1,"b":2}}}"#);
+        assert!(matches!(&twice, Err(UnusableBody::Flawed(Flaw::RepeatedMember { name })) if name == "b"));
     }
 
     #[test]

@@ -52,6 +52,12 @@ pub enum Problem {
         /// The deepest nesting accepted.
         limit: usize,
     },
+    /// An object with two members of one name: each reader would see another one.
+    #[error("has a member twice: `{name}`")]
+    Repeated {
+        /// The name, cut to a few plain characters.
+        name: String,
+    },
     /// A text with an escape that stands for no character.
     #[error("holds text that is not Unicode")]
     NotUnicode,

@@ -22,3 +22,4 @@ mod status;
 mod sub_queries;
 mod timeouts;
 mod timing;
+mod topologies;
