@@ -1,11 +1,13 @@
 //! What a body from Retriever must be to be kept: decoded under a limit, JSON, with a message in it.
 
 use std::io::Read;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use state::{Encoding, Payload};
+use tokio::sync::Semaphore;
 use trapi::Flaw;
 
 /// Larger bodies are stored compressed.
@@ -139,8 +141,14 @@ fn compressed(decoded: Bytes, decoded_bytes: u64) -> Payload {
     Payload { encoding: Encoding::Identity, stored: decoded, decoded_bytes }
 }
 
-/// Runs CPU work on a body where it disturbs nobody: in place when it is short. `None` when the process
-/// is ending or the work panicked.
+/// Bodies in work at once: more would not be faster, and each takes its decoded size in memory.
+static PROCESSORS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Semaphore::new(processors + 1)
+});
+
+/// Runs CPU work on a body where it disturbs nobody: in place when it is short, else on a thread that may
+/// block, in its turn. `None` when the process is ending or the work panicked.
 pub async fn body_work<T: Send + 'static>(
     wire_bytes: usize,
     encoding: WireEncoding,
@@ -148,7 +156,12 @@ pub async fn body_work<T: Send + 'static>(
 ) -> Option<T> {
     // a compressed body may be much longer than it looks
     let size = if encoding == WireEncoding::Identity { wire_bytes } else { wire_bytes.saturating_mul(8) };
-    if size <= SHORT_WORK_BYTES { Some(work()) } else { tokio::task::spawn_blocking(work).await.ok() }
+    if size <= SHORT_WORK_BYTES {
+        return Some(work());
+    }
+    // the semaphore is never closed
+    let _processor = PROCESSORS.acquire().await.ok()?;
+    tokio::task::spawn_blocking(work).await.ok()
 }
 
 #[cfg(test)]
