@@ -5,14 +5,11 @@ use answers::response::Envelope;
 use budget::EpochMillis;
 use runtime::Causes;
 use state::{CallbackRecord, CallbackStatus, Payload, QueryRecord, StoredLog};
-use trapi::{Invalid, LogEntry, LogLevel, Query, QueryGraph};
+use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph};
 
 use crate::ending::{Ending, Tally};
 use crate::logs;
 use crate::workflow::{self, UnknownOperation};
-
-/// The version of TRAPI that responses are written in.
-const SCHEMA_VERSION: &str = "1.6.0";
 
 /// Everything that a response is made from.
 pub(crate) struct Ingredients {
@@ -22,6 +19,8 @@ pub(crate) struct Ingredients {
     pub(crate) callbacks: Vec<(CallbackRecord, Option<Payload>)>,
     pub(crate) logs: Vec<StoredLog>,
     pub(crate) biolink_version: String,
+    /// The dialect of a request that could be in either.
+    pub(crate) dialect: Dialect,
     pub(crate) now: EpochMillis,
     /// Why an operation was given up, where one was: the response is then made without the operations.
     pub(crate) failure: Option<String>,
@@ -48,7 +47,8 @@ pub(crate) enum Uncomposable {
 
 /// Merges, runs the operations, and writes the response.
 pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable> {
-    let Ingredients { record, query, callbacks, logs: stored, biolink_version, now, failure } = ingredients;
+    let Ingredients { record, query, callbacks, logs: stored, biolink_version, dialect, now, failure } =
+        ingredients;
     let query = Query::parse(&query)?;
     let question = query.query_graph.examine()?;
     let (records, bodies) = decode_all(callbacks);
@@ -84,13 +84,21 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
         description: &ending.description,
         logs: &told,
         workflow: &workflow::told(&query, &operations),
-        schema_version: SCHEMA_VERSION,
+        schema_version: schema_version(query.dialect.unwrap_or(dialect)),
         biolink_version: &biolink_version,
         job_id: None,
     };
     let mut body = Vec::new();
     envelope.write(&mut body)?;
     Ok(Composed { body, ending, results, logs: own })
+}
+
+/// The version of TRAPI that a response in that dialect is written in.
+fn schema_version(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::V1 => "1.6.0",
+        Dialect::V2 => "2.0.0",
+    }
 }
 
 /// What the query's log says at the end.

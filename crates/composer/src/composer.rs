@@ -12,6 +12,7 @@ use state::{
     Standing, StateError, StepEntry, Store, StoredLog,
 };
 use tokio::sync::Semaphore;
+use trapi::Dialect;
 
 use crate::compose::{Composed, Ingredients, Uncomposable, compose};
 
@@ -26,6 +27,7 @@ pub struct Composer<C> {
     keep_payloads: Duration,
     keep_failed: Duration,
     biolink_version: String,
+    dialect: Dialect,
     /// Bounds the queries that are composed at once: more would only take memory from each other.
     processors: Arc<Semaphore>,
 }
@@ -41,6 +43,7 @@ impl<C: Clock> Composer<C> {
             keep_payloads: startup.settings.keep_callbacks,
             keep_failed: startup.settings.redis.ttl,
             biolink_version: startup.settings.biolink_version.clone(),
+            dialect: startup.settings.trapi_version,
             processors: Arc::new(Semaphore::new(processors)),
         }
     }
@@ -119,6 +122,7 @@ impl<C: Clock> Composer<C> {
             callbacks,
             logs: self.store.logs(record.id).await?,
             biolink_version: self.biolink_version.clone(),
+            dialect: self.dialect,
             now: self.clock.now(),
             failure,
         };

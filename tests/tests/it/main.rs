@@ -14,6 +14,7 @@ mod bad_queries;
 mod callbacks;
 mod crashes;
 mod delivery;
+mod dialects;
 mod endings;
 mod flows;
 mod hang_up;

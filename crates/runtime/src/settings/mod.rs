@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use budget::Budgets;
 use state::{RedisAddress, RedisNode, RedisSettings};
+use trapi::Dialect;
 use url::Url;
 
 use crate::callback_policy::CallbackPolicy;
@@ -75,6 +76,10 @@ pub struct Settings {
     pub keep_callbacks: Duration,
     /// `RULES_DIR`: where the rule packs are.
     pub rules_dir: PathBuf,
+    /// `TRAPI_VERSION`: which dialect a request is in that could be either.
+    pub trapi_version: Dialect,
+    /// `RETRIEVER_TRAPI_VERSION`: in which dialect sub-queries are written.
+    pub retriever_trapi_version: Dialect,
     /// `BIOLINK_VERSION`: told in responses.
     pub biolink_version: String,
     /// `OTEL_ENABLED`: whether traces are exported; by default where `JAEGER_HOST` is set.
@@ -201,6 +206,16 @@ impl Settings {
                 "how long callbacks are kept after the merge",
             ),
             rules_dir: r.text("RULES_DIR", "rules", "directory of the rule packs").into(),
+            trapi_version: r.dialect(
+                "TRAPI_VERSION",
+                "1.6",
+                "TRAPI version of requests that could be of either: 1.6 or 2.0",
+            ),
+            retriever_trapi_version: r.dialect(
+                "RETRIEVER_TRAPI_VERSION",
+                "1.6",
+                "TRAPI version of what Retriever is sent: 1.6 or 2.0",
+            ),
             biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
             otel_enabled: r.flag(
                 "OTEL_ENABLED",
