@@ -19,6 +19,7 @@ mod endings;
 mod flows;
 mod hang_up;
 mod outages;
+mod responses;
 mod status;
 mod sub_queries;
 mod timeouts;
