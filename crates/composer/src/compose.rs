@@ -1,15 +1,18 @@
 //! From everything that is stored of a query to the text of its response. No I/O: CPU work only.
 
+use std::sync::Arc;
+
 use answers::merge::{Callback, Merged, merge};
 use answers::response::Envelope;
 use budget::EpochMillis;
+use literature::Omnicorp;
 use runtime::Causes;
 use state::{CallbackRecord, CallbackStatus, Payload, QueryRecord, StoredLog};
 use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph};
 
 use crate::ending::{Ending, Tally};
 use crate::logs;
-use crate::workflow::{self, UnknownOperation};
+use crate::workflow::{self, OperationError};
 
 /// Everything that a response is made from.
 pub(crate) struct Ingredients {
@@ -21,6 +24,7 @@ pub(crate) struct Ingredients {
     pub(crate) biolink_version: String,
     /// The dialect of a request that could be in either.
     pub(crate) dialect: Dialect,
+    pub(crate) literature: Option<Arc<Omnicorp>>,
     pub(crate) now: EpochMillis,
     /// Why an operation was given up, where one was: the response is then made without the operations.
     pub(crate) failure: Option<String>,
@@ -40,15 +44,24 @@ pub(crate) enum Uncomposable {
     #[error("the stored query cannot be read")]
     Query(#[from] Invalid),
     #[error(transparent)]
-    Operation(#[from] UnknownOperation),
+    Operation(#[from] OperationError),
     #[error("the response cannot be written")]
     Write(#[from] std::io::Error),
 }
 
 /// Merges, runs the operations, and writes the response.
 pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable> {
-    let Ingredients { record, query, callbacks, logs: stored, biolink_version, dialect, now, failure } =
-        ingredients;
+    let Ingredients {
+        record,
+        query,
+        callbacks,
+        logs: stored,
+        biolink_version,
+        dialect,
+        literature,
+        now,
+        failure,
+    } = ingredients;
     let query = Query::parse(&query)?;
     let question = query.query_graph.examine()?;
     let (records, bodies) = decode_all(callbacks);
@@ -65,7 +78,7 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
     let operations = workflow::operations_of(&record.plan, &query);
     let Merged { mut message, logs: foreign, mut notes, .. } = merged;
     for operation in &operations {
-        notes.extend(workflow::run(operation, &mut message)?);
+        notes.extend(workflow::run(operation, &mut message, literature.as_deref())?);
     }
     let results = message.result_count();
     let ending = tally.ending(results, failure);
