@@ -30,8 +30,9 @@ impl FromStr for Ara {
 }
 
 /// Operations that follow a lookup and that a client may put into its workflow.
-const AFTER_LOOKUP: [&str; 7] = [
+const AFTER_LOOKUP: [&str; 8] = [
     "score",
+    "aragorn.omnicorp",
     "aragorn.score",
     "arax.rank",
     "sort_results_score",
@@ -92,9 +93,13 @@ impl Ara {
             }
             // its made-up scores are part of its answer
             (Self::Example, _) => &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"],
-            (Self::Aragorn | Self::Arax | Self::Bte | Self::Sipr, _) => {
-                &["aragorn.score", "sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"]
-            }
+            (Self::Aragorn | Self::Arax | Self::Bte | Self::Sipr, _) => &[
+                "aragorn.omnicorp",
+                "aragorn.score",
+                "sort_results_score",
+                "filter_results_top_n",
+                "filter_kgraph_orphans",
+            ],
         }
     }
 }
@@ -114,7 +119,7 @@ fn after_lookup(workflow: &[Operation], lookup: &str) -> Result<Vec<String>, Inv
         if !AFTER_LOOKUP.contains(&operation.id.as_str()) {
             return problem(
                 index + 1,
-                "one of score, aragorn.score, arax.rank, sort_results_score, filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans",
+                "one of score, aragorn.omnicorp, aragorn.score, arax.rank, sort_results_score, filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans",
             );
         }
     }

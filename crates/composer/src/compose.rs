@@ -1,18 +1,18 @@
 //! From everything that is stored of a query to the text of its response. No I/O: CPU work only.
 
+use std::sync::Arc;
+
 use answers::merge::{Callback, Merged, merge};
 use answers::response::Envelope;
 use budget::EpochMillis;
+use literature::Omnicorp;
 use runtime::Causes;
 use state::{CallbackRecord, CallbackStatus, Payload, QueryRecord, StoredLog};
-use trapi::{Invalid, LogEntry, LogLevel, Query, QueryGraph};
+use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph};
 
 use crate::ending::{Ending, Tally};
 use crate::logs;
-use crate::workflow::{self, UnknownOperation};
-
-/// The version of TRAPI that responses are written in.
-const SCHEMA_VERSION: &str = "1.6.0";
+use crate::workflow::{self, OperationError};
 
 /// Everything that a response is made from.
 pub(crate) struct Ingredients {
@@ -22,6 +22,9 @@ pub(crate) struct Ingredients {
     pub(crate) callbacks: Vec<(CallbackRecord, Option<Payload>)>,
     pub(crate) logs: Vec<StoredLog>,
     pub(crate) biolink_version: String,
+    /// The dialect of a request that could be in either.
+    pub(crate) dialect: Dialect,
+    pub(crate) literature: Option<Arc<Omnicorp>>,
     pub(crate) now: EpochMillis,
     /// Why an operation was given up, where one was: the response is then made without the operations.
     pub(crate) failure: Option<String>,
@@ -41,14 +44,24 @@ pub(crate) enum Uncomposable {
     #[error("the stored query cannot be read")]
     Query(#[from] Invalid),
     #[error(transparent)]
-    Operation(#[from] UnknownOperation),
+    Operation(#[from] OperationError),
     #[error("the response cannot be written")]
     Write(#[from] std::io::Error),
 }
 
 /// Merges, runs the operations, and writes the response.
 pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable> {
-    let Ingredients { record, query, callbacks, logs: stored, biolink_version, now, failure } = ingredients;
+    let Ingredients {
+        record,
+        query,
+        callbacks,
+        logs: stored,
+        biolink_version,
+        dialect,
+        literature,
+        now,
+        failure,
+    } = ingredients;
     let query = Query::parse(&query)?;
     let question = query.query_graph.examine()?;
     let (records, bodies) = decode_all(callbacks);
@@ -65,7 +78,7 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
     let operations = workflow::operations_of(&record.plan, &query);
     let Merged { mut message, logs: foreign, mut notes, .. } = merged;
     for operation in &operations {
-        notes.extend(workflow::run(operation, &mut message)?);
+        notes.extend(workflow::run(operation, &mut message, literature.as_deref())?);
     }
     let results = message.result_count();
     let ending = tally.ending(results, failure);
@@ -84,13 +97,21 @@ pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable
         description: &ending.description,
         logs: &told,
         workflow: &workflow::told(&query, &operations),
-        schema_version: SCHEMA_VERSION,
+        schema_version: schema_version(query.dialect.unwrap_or(dialect)),
         biolink_version: &biolink_version,
         job_id: None,
     };
     let mut body = Vec::new();
     envelope.write(&mut body)?;
     Ok(Composed { body, ending, results, logs: own })
+}
+
+/// The version of TRAPI that a response in that dialect is written in.
+fn schema_version(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::V1 => "1.6.0",
+        Dialect::V2 => "2.0.0",
+    }
 }
 
 /// What the query's log says at the end.

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use budget::Clock;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use literature::Omnicorp;
 use rand::Rng;
-use runtime::{Causes, Startup, TaskError};
+use runtime::{Causes, Startup, StartupError, TaskError};
 use state::{
     Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord,
     Standing, StateError, StepEntry, Store, StoredLog,
 };
 use tokio::sync::Semaphore;
+use trapi::Dialect;
 
 use crate::compose::{Composed, Ingredients, Uncomposable, compose};
 
@@ -26,23 +28,36 @@ pub struct Composer<C> {
     keep_payloads: Duration,
     keep_failed: Duration,
     biolink_version: String,
+    dialect: Dialect,
+    literature: Option<Arc<Omnicorp>>,
     /// Bounds the queries that are composed at once: more would only take memory from each other.
     processors: Arc<Semaphore>,
 }
 
 impl<C: Clock> Composer<C> {
     /// A composer for the process that `startup` describes.
-    pub fn new(startup: &Startup, clock: C) -> Self {
+    ///
+    /// # Errors
+    /// [`StartupError::Load`] when the literature is configured and cannot be opened.
+    pub fn new(startup: &Startup, clock: C) -> Result<Self, StartupError> {
+        let files = startup.settings.omnicorp.as_ref();
+        let literature = files.map(|files| Omnicorp::open(&files.curies, &files.shared_counts)).transpose();
+        let literature = literature.map_err(|error| StartupError::Load {
+            what: "OMNICORP_CURIES_LMDB_PATH, OMNICORP_SHARED_COUNTS_LMDB_PATH".to_owned(),
+            source: error.into(),
+        })?;
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self {
+        Ok(Self {
             store: startup.store.clone(),
             clock,
             owner: startup.consumer.clone(),
             keep_payloads: startup.settings.keep_callbacks,
             keep_failed: startup.settings.redis.ttl,
             biolink_version: startup.settings.biolink_version.clone(),
+            dialect: startup.settings.trapi_version,
+            literature: literature.map(Arc::new),
             processors: Arc::new(Semaphore::new(processors)),
-        }
+        })
     }
 
     /// Merges what the lookup gathered, runs the operations of the plan, and stores the response.
@@ -119,6 +134,8 @@ impl<C: Clock> Composer<C> {
             callbacks,
             logs: self.store.logs(record.id).await?,
             biolink_version: self.biolink_version.clone(),
+            dialect: self.dialect,
+            literature: self.literature.clone(),
             now: self.clock.now(),
             failure,
         };

@@ -3,15 +3,22 @@
 use answers::Message;
 use answers::Note;
 use answers::operations::{
-    Limit, Order, Profile, aragorn_score, arax_rank, filter_analyses_top_n, filter_kgraph_orphans,
-    filter_results_top_n, sort_results_score,
+    Limit, Order, Profile, aragorn_omnicorp, aragorn_score, arax_rank, filter_analyses_top_n,
+    filter_kgraph_orphans, filter_results_top_n, sort_results_score,
 };
-use trapi::{Operation, Query};
+use literature::{LiteratureError, Omnicorp};
+use trapi::{LogLevel, Operation, Query};
 
-/// An operation that this version does not know: the plan was made by another one.
+/// Why an operation did not run.
 #[derive(Debug, thiserror::Error)]
-#[error("operation `{0}` is unknown to this worker")]
-pub(crate) struct UnknownOperation(pub(crate) String);
+pub(crate) enum OperationError {
+    /// This version does not know it: the plan was made by another one.
+    #[error("operation `{0}` is unknown to this worker")]
+    Unknown(String),
+    /// The literature cannot be looked up.
+    #[error(transparent)]
+    Literature(#[from] LiteratureError),
+}
 
 /// The operations of `plan` after its lookup and merge, with the client's options where it sent any.
 pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<Operation> {
@@ -27,17 +34,33 @@ pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<Operation> {
 }
 
 /// Runs one operation and returns what the client should know about it.
-pub(crate) fn run(operation: &Operation, message: &mut Message<'_>) -> Result<Vec<Note>, UnknownOperation> {
+pub(crate) fn run(
+    operation: &Operation,
+    message: &mut Message<'_>,
+    literature: Option<&Omnicorp>,
+) -> Result<Vec<Note>, OperationError> {
     match operation.id.as_str() {
         "aragorn.score" | "score" => return Ok(aragorn_score(message, profile(operation))),
+        "aragorn.omnicorp" => return omnicorp(message, literature),
         "arax.rank" => return Ok(arax_rank(message)),
         "sort_results_score" => sort_results_score(message, Order::of(operation)),
         "filter_results_top_n" => filter_results_top_n(message, Limit::of(operation, "max_results")),
         "filter_analyses_top_n" => filter_analyses_top_n(message, Limit::of(operation, "max_analyses")),
         "filter_kgraph_orphans" => filter_kgraph_orphans(message),
-        unknown => return Err(UnknownOperation(unknown.to_owned())),
+        unknown => return Err(OperationError::Unknown(unknown.to_owned())),
     }
     Ok(Vec::new())
+}
+
+fn omnicorp(message: &mut Message<'_>, literature: Option<&Omnicorp>) -> Result<Vec<Note>, OperationError> {
+    match literature {
+        Some(literature) => Ok(aragorn_omnicorp(message, literature)?),
+        None => Ok(vec![Note {
+            level: LogLevel::Info,
+            code: "LiteratureNotConfigured",
+            message: "aragorn.omnicorp passes through: no literature is configured".to_owned(),
+        }]),
+    }
 }
 
 /// The weights that a client asks for by name.

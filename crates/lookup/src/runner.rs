@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 use tracing::Instrument;
-use trapi::{LogLevel, Query};
+use trapi::{Dialect, LogLevel, Query};
 
 use crate::expand::{Ask, Expand, Expansion};
 use crate::ports::{LookupStore, Submit};
@@ -36,6 +36,8 @@ const MAX_SUB_QUERIES: usize = 500;
 pub struct RunnerSettings {
     /// The operator's budgets.
     pub budgets: budget::Budgets,
+    /// In which dialect sub-queries are written.
+    pub dialect: Dialect,
     /// The tier asked for when the client names none.
     pub default_tier: u32,
     /// The submitter when the client names none; `{ara}` stands for the persona.
@@ -142,15 +144,17 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
         deadline: Deadline,
     ) -> Shared {
         let submitter = query.submitter.clone();
+        let bypass_cache = query.extra.get("bypass_cache").or_else(|| query.parameters.get("bypass_cache"));
         Shared {
             budgets: self.settings.budgets,
             client: record.budget.client,
             deadline,
+            dialect: self.settings.dialect,
             parameters: expansion.parameters.clone(),
             default_tier: self.settings.default_tier,
             submitter: submitter.unwrap_or_else(|| self.settings.submitter.replace("{ara}", &record.ara)),
             log_level: query.log_level,
-            bypass_cache: query.extra.get("bypass_cache").cloned(),
+            bypass_cache: bypass_cache.cloned(),
             callback_base: format!("{}/{}/callback/", self.settings.callback_host, record.ara),
             traceparent: record.traceparent.clone(),
         }

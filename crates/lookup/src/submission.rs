@@ -8,7 +8,7 @@ use retriever::{SubQueryRequest, SubmissionMetadata, SubmissionOutcome};
 use state::{CallbackRecord, SubmissionRecord};
 use tokio::sync::Semaphore;
 use tracing::Span;
-use trapi::{LogLevel, Members, QueryGraph};
+use trapi::{Dialect, LogLevel, Members, QueryGraph};
 
 use crate::ports::Submit;
 
@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) budgets: Budgets,
     pub(crate) client: ClientBudget,
     pub(crate) deadline: Deadline,
+    pub(crate) dialect: Dialect,
     pub(crate) parameters: Members,
     pub(crate) default_tier: u32,
     pub(crate) submitter: String,
@@ -60,6 +61,7 @@ impl Shared {
     fn body(&self, callback: &CallbackRecord, timeout_seconds: f64) -> Result<Vec<u8>, String> {
         let graph = QueryGraph::parse(&callback.query_graph).map_err(|invalid| invalid.to_string())?;
         let request = SubQueryRequest {
+            dialect: self.dialect,
             query_graph: &graph,
             parameters: &self.parameters,
             timeout_seconds,

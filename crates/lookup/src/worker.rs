@@ -28,6 +28,7 @@ pub fn run<E: Expand>(
         let retriever = Retriever::new(startup.http.clone(), settings.kg_retrieval_url.clone());
         let runner_settings = RunnerSettings {
             budgets: settings.budgets,
+            dialect: settings.retriever_trapi_version,
             default_tier: settings.default_data_tier,
             submitter: format!(
                 "infores:shepherd-{{ara}}:{}@{}@{}",

@@ -3,11 +3,13 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use trapi::{LogLevel, Members, QueryGraph};
+use trapi::{Dialect, InDialect, LogLevel, Members, QueryGraph};
 
 /// A sub-query as it is posted to Retriever: never with the client's workflow.
 #[derive(Debug)]
 pub struct SubQueryRequest<'a> {
+    /// How it is spelled.
+    pub dialect: Dialect,
     /// What is asked.
     pub query_graph: &'a QueryGraph,
     /// The client's parameters; `timeout` and, where it is missing, `tiers` are put in.
@@ -40,12 +42,13 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 struct Message<'a> {
-    query_graph: &'a QueryGraph,
+    query_graph: InDialect<'a>,
 }
 
 /// A client's own parameter as it came, or one of ours.
 enum Parameter<'a> {
     Client(&'a RawValue),
+    LogLevel(LogLevel),
     Timeout(f64),
     Tiers([u32; 1]),
 }
@@ -54,6 +57,7 @@ impl Serialize for Parameter<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Client(raw) => raw.serialize(serializer),
+            Self::LogLevel(level) => level.serialize(serializer),
             Self::Timeout(seconds) if seconds.fract() == 0.0 => {
                 // whole seconds are written as the integer that they are
                 #[expect(clippy::cast_possible_truncation, reason = "a timeout is at most a day")]
@@ -78,12 +82,20 @@ impl SubQueryRequest<'_> {
         if no_tiers {
             parameters.insert("tiers", Parameter::Tiers([self.default_tier]));
         }
+        // Each dialect has a place of its own for these two, wherever the client's had them.
+        parameters.shift_remove("log_level");
+        parameters.shift_remove("bypass_cache");
+        let at_top = self.dialect == Dialect::V1;
+        if !at_top {
+            parameters.extend(self.log_level.map(|level| ("log_level", Parameter::LogLevel(level))));
+            parameters.extend(self.bypass_cache.map(|raw| ("bypass_cache", Parameter::Client(raw))));
+        }
         serde_json::to_vec(&Body {
-            message: Message { query_graph: self.query_graph },
+            message: Message { query_graph: self.query_graph.in_dialect(self.dialect) },
             parameters,
             submitter: self.submitter,
-            log_level: self.log_level,
-            bypass_cache: self.bypass_cache,
+            log_level: self.log_level.filter(|_| at_top),
+            bypass_cache: self.bypass_cache.filter(|_| at_top),
             callback: self.callback,
         })
     }

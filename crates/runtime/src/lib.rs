@@ -22,7 +22,7 @@ pub use clock::SystemClock;
 pub use http::{HttpClientError, http_client};
 pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload};
 pub use process::{Startup, StartupError, main_with, run_worker};
-pub use settings::Settings;
+pub use settings::{OmnicorpFiles, Settings};
 pub use shutdown::Shutdown;
 pub use telemetry::{join_trace, traceparent};
 pub use text::{Causes, log_entry, rfc3339};

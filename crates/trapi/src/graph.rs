@@ -93,9 +93,9 @@ pub struct QPath {
     /// Biolink predicates of its edges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicates: Option<Vec<String>>,
-    /// What it must pass: one of these. Written as an empty list when absent, since some readers of 1.6
-    /// require it.
-    #[serde(serialize_with = "list_or_empty")]
+    /// What it must pass: one of these. Written as null where there are none, since some readers of 1.6
+    /// require the member and others refuse an empty list.
+    #[serde(serialize_with = "list_or_null")]
     pub constraints: Option<Vec<PathConstraint>>,
     /// Other members.
     #[serde(flatten)]
@@ -103,11 +103,8 @@ pub struct QPath {
 }
 
 #[expect(clippy::ref_option, reason = "the form that the derived code calls")]
-fn list_or_empty<S: Serializer>(
-    list: &Option<Vec<PathConstraint>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    list.as_deref().unwrap_or_default().serialize(serializer)
+fn list_or_null<S: Serializer>(list: &Option<Vec<PathConstraint>>, serializer: S) -> Result<S::Ok, S::Error> {
+    list.as_ref().filter(|list| !list.is_empty()).serialize(serializer)
 }
 
 /// What a path must pass.

@@ -36,7 +36,16 @@ impl Answer {
     }
 
     pub(crate) fn results(&self) -> &[Value] {
-        self.0["message"]["results"].as_array().expect("a list of results")
+        match &self.0["message"]["results"] {
+            // 2.0 leaves out what is empty
+            Value::Null if self.is_v2() => &[],
+            results => results.as_array().expect("a list of results"),
+        }
+    }
+
+    /// Whether it is TRAPI 2.0.
+    pub(crate) fn is_v2(&self) -> bool {
+        self.0["schema_version"].as_str().expect("a version").starts_with("2.")
     }
 
     /// The log entries of this level that hold `text`.
@@ -64,8 +73,12 @@ impl Answer {
     }
 
     #[track_caller]
-    fn check_references(&self) {
+    fn check_references<'a>(&'a self) {
         let message = &self.0["message"];
+        let keys = |object: &'a Value| match object {
+            Value::Null if self.is_v2() => HashSet::new(),
+            object => keys(object),
+        };
         let nodes = keys(&message["knowledge_graph"]["nodes"]);
         let edges = keys(&message["knowledge_graph"]["edges"]);
         let graphs = keys(&message["auxiliary_graphs"]);
@@ -114,9 +127,13 @@ fn members(object: &Value) -> impl Iterator<Item = &Value> {
     object.as_object().into_iter().flat_map(|members| members.values())
 }
 
-/// The ids in bindings, an object from query keys to lists of objects with an id; none when there is no such object.
+/// The ids in bindings: an object from query keys to lists of objects with an id or, in 2.0, to one object with all
+/// ids; none when there is no such object.
 fn bound(bindings: &Value) -> impl Iterator<Item = &Value> {
-    members(bindings).flat_map(|list| list.as_array().unwrap()).map(|binding| &binding["id"])
+    members(bindings).flat_map(|binding| match binding {
+        Value::Array(list) => list.iter().map(|binding| &binding["id"]).collect::<Vec<_>>(),
+        one => one["ids"].as_array().unwrap().iter().collect(),
+    })
 }
 
 #[track_caller]

@@ -237,6 +237,33 @@ async fn clients_workflow_is_run_and_told() {
 }
 
 #[tokio::test]
+async fn literature_passes_through_where_it_is_not_configured() {
+    let scene = scene::aragorn(Plan::default()).await;
+    scene.ask("aragorn", scene::lookup()).await.assert_logged("INFO", "no literature is configured");
+}
+
+#[tokio::test]
+async fn recorded_literature_counts_the_publications_of_nodes() {
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let files = here.parent().unwrap().join("../shared/vectors/omnicorp/lmdb");
+    if !files.is_dir() {
+        println!("SKIPPED: the recorded files are not beside this workspace");
+        return;
+    }
+    let file = |name: &str| files.join(name).display().to_string();
+    let scene = scene::start(Plan::default(), |stack| {
+        let stack = stack.workers(ARAGORN).env("OMNICORP_CURIES_LMDB_PATH", &file("curies.lmdb"));
+        stack.env("OMNICORP_SHARED_COUNTS_LMDB_PATH", &file("shared_counts.lmdb"))
+    })
+    .await;
+    let answer = scene.ask("aragorn", scene::lookup()).await;
+    answer.assert_success();
+    let attributes =
+        answer.0["message"]["knowledge_graph"]["nodes"][DIABETES]["attributes"].as_array().unwrap();
+    assert!(attributes.iter().any(|attribute| attribute["value"] == 240_000), "{attributes:?}");
+}
+
+#[tokio::test]
 async fn personas_without_workers_say_so() {
     let scene = scene::start(Plan::default(), |stack| stack.workers([])).await;
     for ara in ["arax", "sipr"] {

@@ -45,7 +45,7 @@ enum Ending {
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
     run_worker("finish-query", |startup| {
-        tokio::spawn(Watchdog::new(startup).watch());
+        tokio::spawn(Watchdog::new(startup)?.watch());
         Ok(Finish {
             store: startup.store.clone(),
             http: callback_client(&startup.settings.callback_policy)?,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use budget::{Clock, Deadline};
 use composer::Composer;
-use runtime::{Causes, Startup, SystemClock, TaskError, log_entry};
+use runtime::{Causes, Startup, StartupError, SystemClock, TaskError, log_entry};
 use state::{Close, ConsumerName, QueryId, StepEntry, Store};
 use tokio_util::sync::CancellationToken;
 use trapi::LogLevel;
@@ -28,14 +28,14 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    pub(crate) fn new(startup: &Startup) -> Self {
-        Self {
+    pub(crate) fn new(startup: &Startup) -> Result<Self, StartupError> {
+        Ok(Self {
             store: startup.store.clone(),
-            composer: Composer::new(startup, SystemClock),
+            composer: Composer::new(startup, SystemClock)?,
             owner: startup.consumer.clone(),
             lead: startup.settings.budgets.finish_reserve / 2,
             draining: startup.shutdown.drain.clone(),
-        }
+        })
     }
 
     /// Watches until the process drains.

@@ -10,7 +10,7 @@ struct Operations(Composer<SystemClock>);
 
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
-    run_worker("operations", |startup| Ok(Operations(Composer::new(startup, SystemClock))))
+    run_worker("operations", |startup| Ok(Operations(Composer::new(startup, SystemClock)?)))
 }
 
 impl Worker for Operations {

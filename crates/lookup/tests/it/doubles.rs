@@ -385,6 +385,7 @@ impl Scene {
     pub(crate) fn runner(&self, seed: u64) -> Runner<MemoryStore, MemoryRetriever, PausedClock, Labels> {
         let settings = RunnerSettings {
             budgets: self.budgets,
+            dialect: trapi::Dialect::V1,
             default_tier: 0,
             submitter: "infores:shepherd-{ara}".to_owned(),
             callback_host: "http://localhost:5439".to_owned(),

@@ -13,12 +13,22 @@ use std::time::Duration;
 
 use budget::Budgets;
 use state::{RedisAddress, RedisNode, RedisSettings};
+use trapi::Dialect;
 use url::Url;
 
 use crate::callback_policy::CallbackPolicy;
 
 use reader::Reader;
 pub use reader::{Problem, SettingsError, Shown};
+
+/// Where the counts of publications are.
+#[derive(Clone, Debug)]
+pub struct OmnicorpFiles {
+    /// How many publications name a node, and its index.
+    pub curies: PathBuf,
+    /// How many publications name both of two nodes.
+    pub shared_counts: PathBuf,
+}
 
 /// The settings of every process.
 #[derive(Clone, Debug)]
@@ -73,8 +83,15 @@ pub struct Settings {
     pub max_task_deliveries: u32,
     /// `KEEP_CALLBACKS_SEC`: how long callbacks are kept after the merge, for debugging.
     pub keep_callbacks: Duration,
+    /// `OMNICORP_CURIES_LMDB_PATH`, `OMNICORP_SHARED_COUNTS_LMDB_PATH`: where the counts of publications are;
+    /// neither or both.
+    pub omnicorp: Option<OmnicorpFiles>,
     /// `RULES_DIR`: where the rule packs are.
     pub rules_dir: PathBuf,
+    /// `TRAPI_VERSION`: which dialect a request is in that could be either.
+    pub trapi_version: Dialect,
+    /// `RETRIEVER_TRAPI_VERSION`: in which dialect sub-queries are written.
+    pub retriever_trapi_version: Dialect,
     /// `BIOLINK_VERSION`: told in responses.
     pub biolink_version: String,
     /// `OTEL_ENABLED`: whether traces are exported; by default where `JAEGER_HOST` is set.
@@ -200,7 +217,18 @@ impl Settings {
                 "0",
                 "how long callbacks are kept after the merge",
             ),
+            omnicorp: omnicorp(&mut r),
             rules_dir: r.text("RULES_DIR", "rules", "directory of the rule packs").into(),
+            trapi_version: r.dialect(
+                "TRAPI_VERSION",
+                "1.6",
+                "TRAPI version of requests that could be of either: 1.6 or 2.0",
+            ),
+            retriever_trapi_version: r.dialect(
+                "RETRIEVER_TRAPI_VERSION",
+                "1.6",
+                "TRAPI version of what Retriever is sent: 1.6 or 2.0",
+            ),
             biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
             otel_enabled: r.flag(
                 "OTEL_ENABLED",
@@ -291,6 +319,31 @@ fn budgets(r: &mut Reader) -> Budgets {
             "how much earlier than our deadline Retriever is told to stop",
         ),
         finish_reserve: r.seconds("FINISH_RESERVE_SEC", "15", "kept back for merging, ranking and delivery"),
+    }
+}
+
+fn omnicorp(r: &mut Reader) -> Option<OmnicorpFiles> {
+    let curies = r.text(
+        "OMNICORP_CURIES_LMDB_PATH",
+        "",
+        "LMDB file with the publications of each node; empty: no literature",
+    );
+    let shared_counts = r.text(
+        "OMNICORP_SHARED_COUNTS_LMDB_PATH",
+        "",
+        "LMDB file with the publications that two nodes share; empty: no literature",
+    );
+    match (curies.is_empty(), shared_counts.is_empty()) {
+        (true, true) => None,
+        (false, false) => Some(OmnicorpFiles { curies: curies.into(), shared_counts: shared_counts.into() }),
+        (true, false) => {
+            r.problem("OMNICORP_CURIES_LMDB_PATH", "a file, as OMNICORP_SHARED_COUNTS_LMDB_PATH names one");
+            None
+        }
+        (false, true) => {
+            r.problem("OMNICORP_SHARED_COUNTS_LMDB_PATH", "a file, as OMNICORP_CURIES_LMDB_PATH names one");
+            None
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use config::{Config, Environment, File};
 use state::RedisUrl;
 use tracing_subscriber::filter::LevelFilter;
+use trapi::Dialect;
 use url::Url;
 
 use super::parse;
@@ -196,6 +197,10 @@ impl Reader {
 
     pub(super) fn level(&mut self, name: &'static str, default: &str, about: &'static str) -> LevelFilter {
         self.value(name, default, about, "DEBUG, INFO, WARNING or ERROR", parse::level, LevelFilter::INFO)
+    }
+
+    pub(super) fn dialect(&mut self, name: &'static str, default: &str, about: &'static str) -> Dialect {
+        self.value(name, default, about, "a TRAPI version such as 1.6 or 2.0", parsed, Dialect::default())
     }
 
     pub(super) fn count(&mut self, name: &'static str, default: &str, about: &'static str) -> u32 {

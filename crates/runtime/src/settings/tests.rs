@@ -50,6 +50,7 @@ fn bad_value_names_its_variable_and_what_was_expected() {
         ("BIND_ADDR", "5439", "an address such as"),
         ("LOG_LEVEL", "LOUD", "DEBUG, INFO"),
         ("OTEL_ENABLED", "maybe", "true or false"),
+        ("TRAPI_VERSION", "3", "such as 1.6 or 2.0"),
         ("PARTITIONS", "0", "at least 1"),
         ("LEASE_SEC", "0.1", "at least 1 second"),
         ("REDIS_PORT", "tcp://10.0.0.1:6379", "service link"),

@@ -1,6 +1,6 @@
 //! What a query graph asks for, as far as a made-up answer needs to know.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::hash::Hasher;
 
 /// The graph cannot be answered.
@@ -118,8 +118,12 @@ fn strings(object: &Value, key: &str) -> Vec<String> {
     list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The qualifiers of the first set asked for; an answer needs to fulfil one set only.
+/// The qualifiers of the first set asked for, in TRAPI 1.6 or 2.0; an answer needs to fulfil one set only.
 fn qualifiers(edge: &Value) -> Vec<Value> {
+    if let Some(set) = edge.pointer("/constraints/qualifiers/0").and_then(Value::as_object) {
+        let qualifier = |(kind, value)| json!({ "qualifier_type_id": kind, "qualifier_value": value });
+        return set.iter().map(qualifier).collect();
+    }
     let set = edge.pointer("/qualifier_constraints/0/qualifier_set").and_then(Value::as_array);
     set.cloned().unwrap_or_default()
 }
