@@ -101,11 +101,14 @@ impl RedisSentinel {
         format!("redis-sentinel://127.0.0.1:{}/{MASTER}", self.port)
     }
 
-    /// Kills the master and waits until the replica has taken its place.
+    /// Kills the master, once the replica has all that it has, and waits until the replica has taken its place.
     ///
     /// # Errors
     /// See [`RedisError`].
     pub async fn fail_over(&mut self) -> Result<(), RedisError> {
+        // a write of this connection makes WAIT cover all that came before it
+        let flush = "SET replicated 1 EX 60\r\nWAIT 1 10000";
+        agreed(self.master.port(), flush, ":1").await?;
         self.master.kill().await?;
         agreed(self.replica.port(), "INFO replication", "role:master").await
     }
