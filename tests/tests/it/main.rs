@@ -18,6 +18,7 @@ mod dialects;
 mod endings;
 mod flows;
 mod hang_up;
+mod operations;
 mod outages;
 mod responses;
 mod status;
