@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::time::{Duration, Instant, SystemTime};
 use testkit::ArsDouble;
 use testkit::ars::Accepted;
+use testkit::poll::eventually;
 
 use crate::error::CliError;
 use crate::progress::ProgressLine;
@@ -14,6 +15,8 @@ use crate::status::JobStatus;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long a finished query's callback may still be on its way before its answer is fetched instead.
 const CALLBACK_GRACE: Duration = Duration::from_secs(3);
+/// How long the end of an answered query may take to show.
+const LAST_LOOK: Duration = Duration::from_secs(2);
 /// The whole-query budget of a Shepherd that was not told otherwise.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(300);
 /// How much later than its limit an answer may come in.
@@ -96,8 +99,10 @@ pub(crate) async fn asynchronous(
     if waited.is_ok()
         && let Some(job_id) = &accepted.job_id
     {
-        // The last state of the counts, which a quick answer leaves unseen.
-        line.show(JobStatus::ask(http, base, job_id).await.as_ref());
+        // The last state of the counts, which a quick answer leaves unseen; and whoever delivered the answer has had
+        // our thanks by then.
+        let ended = || async { JobStatus::ask(http, base, job_id).await.filter(JobStatus::is_final) };
+        line.show(eventually("the query's end", LAST_LOOK, ended).await.ok().as_ref());
     }
     line.end();
     waited

@@ -117,8 +117,9 @@ impl Tally {
             return ending("QueryNotTraversable", description, JobState::Completed, 200);
         }
         if self.answered + self.not_traversable == 0 && !self.brought {
-            let description = missing.unwrap_or_else(|| "there was nothing to ask".to_owned());
-            let http_status = if self.late > 0 { 504 } else { 502 };
+            let description =
+                missing.unwrap_or_else(|| "no sub-query was sent before the deadline".to_owned());
+            let http_status = if self.late > 0 || self.sub_queries == 0 { 504 } else { 502 };
             return ending("KPsNotAvailable", description, JobState::Failed, http_status);
         }
         let results = if results == 1 { "1 result".to_owned() } else { format!("{results} results") };

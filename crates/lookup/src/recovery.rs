@@ -1,5 +1,8 @@
 //! Callbacks that were lost on the way: asked for by job id, shortly before the lookup's own deadline.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use budget::{Clock, Deadline};
 use rand::Rng;
 use retriever::Recovered;
@@ -23,6 +26,8 @@ pub(crate) struct Recovery<S, R, C> {
     pub(crate) deadline: Deadline,
     /// Largest body, also decoded.
     pub(crate) max_bytes: usize,
+    /// How many answers were recovered: counted before the last one ends the wait.
+    pub(crate) recovered: Arc<AtomicUsize>,
 }
 
 impl<S, R, C> Recovery<S, R, C>
@@ -31,12 +36,11 @@ where
     R: Submit + Clone,
     C: Clock + Clone,
 {
-    /// Asks once for everything that is missing; how many answers were recovered.
-    pub(crate) async fn ask(self) -> usize {
-        let Ok(records) = self.store.callbacks(self.query).await else { return 0 };
+    /// Asks once for everything that is missing.
+    pub(crate) async fn ask(self) {
+        let Ok(records) = self.store.callbacks(self.query).await else { return };
         let mut missing = records.into_iter().filter_map(missing_job);
         let mut asking = JoinSet::new();
-        let mut recovered = 0;
         loop {
             while asking.len() < AT_ONCE
                 && let Some((callback, job_id)) = missing.next()
@@ -44,33 +48,34 @@ where
                 let this = self.clone();
                 asking.spawn(async move { this.recover(callback, &job_id).await });
             }
-            match asking.join_next().await {
-                Some(Ok(true)) => recovered += 1,
-                Some(Ok(false) | Err(_)) => {}
-                None => return recovered,
+            if asking.join_next().await.is_none() {
+                return;
             }
         }
     }
 
-    async fn recover(&self, callback: CallbackId, job_id: &str) -> bool {
+    async fn recover(&self, callback: CallbackId, job_id: &str) {
         let left = self.deadline.remaining(self.clock.now());
         let (query, limit) = (self.query, self.max_bytes);
         let (body, encoding) = match self.retriever.recover(job_id, limit, left).await {
             Recovered::Response { body, encoding } => (body, encoding),
-            Recovered::Pending => return false,
+            Recovered::Pending => return,
             Recovered::Lost { reason } => {
                 tracing::warn!(%query, "query {query}: job {job_id} cannot be recovered: {reason}");
-                return false;
+                return;
             }
         };
-        let Some(encoding) = WireEncoding::parse(&encoding) else { return false };
+        let Some(encoding) = WireEncoding::parse(&encoding) else { return };
         let size = body.len();
         let usable = body_work(size, encoding, move || usable_payload(body, encoding, limit)).await;
-        let Some(Ok(payload)) = usable else { return false };
+        let Some(Ok(payload)) = usable else { return };
         let report = CallbackReport::Payload(payload);
         let now = self.clock.now();
         let new = NewCallback { id: callback, query, report, now, token: rand::rng().random() };
-        matches!(self.store.keep_callback(&new).await, Ok(Ok(_)))
+        self.recovered.fetch_add(1, Ordering::Relaxed);
+        if !matches!(self.store.keep_callback(&new).await, Ok(Ok(_))) {
+            self.recovered.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One lookup from its entry to its close.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -105,6 +106,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
             logs: Vec::new(),
             submissions: JoinSet::new(),
             recovering: JoinSet::new(),
+            recovered: Arc::default(),
         };
         let deadline = match lookup.start(begun).await? {
             Ok(deadline) => deadline,
@@ -175,7 +177,8 @@ struct Lookup<'a, S, R, C, E> {
     /// Dropped with the lookup: a hung ACK delays nothing.
     submissions: JoinSet<(CallbackId, String, SubmissionOutcome, Duration)>,
     /// The attempt to recover lost callbacks, one at a time.
-    recovering: JoinSet<usize>,
+    recovering: JoinSet<()>,
+    recovered: Arc<AtomicUsize>,
 }
 
 impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C, E> {
@@ -307,7 +310,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                     self.recovering.spawn(self.recovery(deadline).ask());
                     false
                 }
-                Some(recovered) = self.recovering.join_next() => self.recovered(recovered.unwrap_or_default()),
+                Some(_) = self.recovering.join_next() => false,
                 () = &mut at_deadline => {
                     self.close(true).await?;
                     return Ok(());
@@ -325,14 +328,15 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             query: self.entry.query,
             deadline,
             max_bytes: runner.settings.max_recovered_bytes,
+            recovered: Arc::clone(&self.recovered),
         }
     }
 
-    fn recovered(&mut self, count: usize) -> bool {
+    fn tell_recovered(&mut self) {
+        let count = self.recovered.swap(0, Ordering::Relaxed);
         if count > 0 {
             self.log(LogLevel::Warning, format!("{count} lost callbacks were recovered from Retriever"));
         }
-        count > 0
     }
 
     /// Records what became of a submission; true when that leaves nothing outstanding, or when the query
@@ -362,6 +366,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
 
     /// Closes the lookup if it can be closed; true when this worker is done with it.
     async fn close(&mut self, deadline_passed: bool) -> Result<bool, TaskError> {
+        self.tell_recovered();
         let runner = self.runner;
         let close = Close {
             next_operation: &self.next_operation,

@@ -58,7 +58,7 @@ impl Retriever {
             };
             let pause = asked.or_else(|| pauses.next()).unwrap_or(ack_timeout);
             let left = give_up.saturating_duration_since(Instant::now());
-            if pause >= left {
+            if left.saturating_sub(pause) < retry::least_time(ack_timeout) {
                 return SubmissionOutcome::NeverReached { reason };
             }
             tracing::debug!("Retriever not reached ({reason}), trying again in {} ms", pause.as_millis());

@@ -16,6 +16,13 @@ pub(crate) fn pauses() -> impl Iterator<Item = Duration> {
         .build()
 }
 
+/// The least time that a further try is worth: with less, its answer could hardly come, and a submission that was
+/// surely not taken would end as one that may have been, whose callback is waited for to the end.
+pub(crate) fn least_time(ack_timeout: Duration) -> Duration {
+    const ENOUGH: Duration = Duration::from_secs(2);
+    ENOUGH.min(ack_timeout / 4)
+}
+
 /// Whether the server is only too busy just now.
 pub(crate) fn is_busy(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)

@@ -1,11 +1,14 @@
 //! What a body from Retriever must be to be kept: decoded under a limit, JSON, with a message in it.
 
 use std::io::Read;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use state::{Encoding, Payload};
+use tokio::sync::Semaphore;
+use trapi::Flaw;
 
 /// Larger bodies are stored compressed.
 const COMPRESSED_FROM_BYTES: usize = 1024;
@@ -53,9 +56,9 @@ pub enum UnusableBody {
     /// It is not UTF-8.
     #[error("the body is not UTF-8")]
     NotUtf8,
-    /// It is nested too deeply.
-    #[error("the body is nested too deeply")]
-    TooDeep,
+    /// It is nested too deeply, or has a member twice.
+    #[error("the body {0}")]
+    Flawed(Flaw),
     /// It is no JSON object.
     #[error("the body is no JSON object (line {line}, column {column})")]
     NotAnObject {
@@ -110,9 +113,7 @@ struct Envelope<'a> {
 pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Result<Payload, UnusableBody> {
     let decoded = decode(&wire, encoding, limit)?;
     let text = std::str::from_utf8(&decoded).map_err(|_| UnusableBody::NotUtf8)?;
-    if !trapi::depth_within(&decoded, trapi::MAX_DEPTH) {
-        return Err(UnusableBody::TooDeep);
-    }
+    trapi::scan(text, trapi::MAX_DEPTH).map_err(UnusableBody::Flawed)?;
     // serde would take a list for the members of a struct in their order
     if !text.trim_start().starts_with('{') {
         return Err(UnusableBody::NotAnObject { line: 1, column: 1 });
@@ -140,8 +141,14 @@ fn compressed(decoded: Bytes, decoded_bytes: u64) -> Payload {
     Payload { encoding: Encoding::Identity, stored: decoded, decoded_bytes }
 }
 
-/// Runs CPU work on a body where it disturbs nobody: in place when it is short. `None` when the process
-/// is ending or the work panicked.
+/// Bodies in work at once: more would not be faster, and each takes its decoded size in memory.
+static PROCESSORS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Semaphore::new(processors + 1)
+});
+
+/// Runs CPU work on a body where it disturbs nobody: in place when it is short, else on a thread that may
+/// block, in its turn. `None` when the process is ending or the work panicked.
 pub async fn body_work<T: Send + 'static>(
     wire_bytes: usize,
     encoding: WireEncoding,
@@ -149,7 +156,12 @@ pub async fn body_work<T: Send + 'static>(
 ) -> Option<T> {
     // a compressed body may be much longer than it looks
     let size = if encoding == WireEncoding::Identity { wire_bytes } else { wire_bytes.saturating_mul(8) };
-    if size <= SHORT_WORK_BYTES { Some(work()) } else { tokio::task::spawn_blocking(work).await.ok() }
+    if size <= SHORT_WORK_BYTES {
+        return Some(work());
+    }
+    // the semaphore is never closed
+    let _processor = PROCESSORS.acquire().await.ok()?;
+    tokio::task::spawn_blocking(work).await.ok()
 }
 
 #[cfg(test)]
@@ -186,14 +198,14 @@ mod tests {
         assert_eq!(check("{}").unwrap_err(), UnusableBody::NoMessage);
         assert_eq!(check(r#"{"message":null}"#).unwrap_err(), UnusableBody::NoMessage);
         assert_eq!(check(r#"{"message":[]}"#).unwrap_err(), UnusableBody::MessageNotAnObject);
-        for broken in
-            ["", "[]", "oops", r#"{"message":{}"#, r#"{"message":{}} {}"#, r#"{"message":{},"message":{}}"#]
-        {
+        for broken in ["", "[]", "oops", r#"{"message":{}"#, r#"{"message":{}} {}"#] {
             assert!(matches!(check(broken), Err(UnusableBody::NotAnObject { .. })), "{broken}");
         }
         let deep: &'static str =
             Box::leak(format!("{{\"message\":{{\"a\":{}", "[".repeat(10_000)).into_boxed_str());
-        assert_eq!(check(deep).unwrap_err(), UnusableBody::TooDeep);
+        assert!(matches!(check(deep), Err(UnusableBody::Flawed(Flaw::TooDeep { .. }))));
+        let twice = check(r#"{"message":{"a":{"b":1,"b":2}}}"#);
+        assert!(matches!(&twice, Err(UnusableBody::Flawed(Flaw::RepeatedMember { name })) if name == "b"));
     }
 
     #[test]

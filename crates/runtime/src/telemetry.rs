@@ -13,9 +13,9 @@ use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use tracing::Span;
+use tracing::{Metadata, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -37,7 +37,8 @@ pub(crate) fn init(
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
-        .with_filter(ours(level));
+        // a line names its query itself; spans are for traces
+        .with_filter(ours(level).and(filter_fn(|metadata: &Metadata<'_>| metadata.is_event())));
     let provider = endpoint.map(|endpoint| provider(service, endpoint)).transpose()?;
     let spans = provider.as_ref().map(|provider| {
         let tracer = provider.tracer("shepherd");

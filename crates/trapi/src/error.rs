@@ -52,6 +52,12 @@ pub enum Problem {
         /// The deepest nesting accepted.
         limit: usize,
     },
+    /// An object with two members of one name: each reader would see another one.
+    #[error("has a member twice: `{name}`")]
+    Repeated {
+        /// The name, cut to a few plain characters.
+        name: String,
+    },
     /// A text with an escape that stands for no character.
     #[error("holds text that is not Unicode")]
     NotUnicode,
@@ -69,6 +75,21 @@ pub enum Problem {
     /// A collection that must hold something does not.
     #[error("must not be empty")]
     Empty,
+    /// A collection that holds too much to be answered.
+    #[error("must not hold more than {limit}")]
+    TooMany {
+        /// The most that is answered.
+        limit: usize,
+    },
+    /// A key or an id that is too long to be one.
+    #[error("must not be longer than {limit} bytes")]
+    TooLong {
+        /// The most bytes.
+        limit: usize,
+    },
+    /// A key or an id with a control character in it.
+    #[error("must not hold control characters")]
+    ControlCharacter,
     /// A text that is none of the allowed ones.
     #[error("must be {0}")]
     NotOneOf(&'static str),

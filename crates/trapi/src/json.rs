@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::scan::{Flaw, scan};
 use crate::{Invalid, Members, Problem};
 
 /// Deepest nesting of objects and lists that is read at all.
@@ -55,38 +56,6 @@ pub fn kind(raw: &RawValue) -> Kind {
         Some(b't' | b'f') => Kind::Boolean,
         Some(b'n') | None => Kind::Null,
         Some(_) => Kind::Number,
-    }
-}
-
-/// Whether no value of `text` is nested deeper than `limit`; one pass, no recursion, any text.
-pub fn depth_within(text: &[u8], limit: usize) -> bool {
-    let mut depth = 0usize;
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > limit {
-                    return false;
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => skip_string(&mut bytes),
-            _ => {}
-        }
-    }
-    true
-}
-
-fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => return,
-            b'\\' => {
-                bytes.next();
-            }
-            _ => {}
-        }
     }
 }
 
@@ -249,11 +218,12 @@ fn typed<'j, T: Deserialize<'j>>(raw: &'j RawValue, path: &Path<'_>) -> Result<T
     serde_json::from_str(raw.get()).map_err(|_| path.error(Problem::NotUnicode))
 }
 
-/// The one JSON value of a text, nested no deeper than [`MAX_DEPTH`].
+/// The one JSON value of a text, nested no deeper than [`MAX_DEPTH`] and without repeated members.
 pub(crate) fn document<'j>(text: &'j str, path: &Path<'_>) -> Result<&'j RawValue, Invalid> {
-    if !depth_within(text.as_bytes(), MAX_DEPTH) {
-        return Err(path.error(Problem::TooDeep { limit: MAX_DEPTH }));
-    }
+    scan(text, MAX_DEPTH).map_err(|flaw| match flaw {
+        Flaw::TooDeep { limit } => path.error(Problem::TooDeep { limit }),
+        Flaw::RepeatedMember { name } => path.error(Problem::Repeated { name }),
+    })?;
     serde_json::from_str(text)
         .map_err(|error| path.error(Problem::NotJson { line: error.line(), column: error.column() }))
 }
@@ -261,14 +231,6 @@ pub(crate) fn document<'j>(text: &'j str, path: &Path<'_>) -> Result<&'j RawValu
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn depth_counts_brackets_outside_of_strings_only() {
-        assert!(depth_within(br#"[["[[[[\"[[["]]"#, 2));
-        assert!(!depth_within(b"[[[]]]", 2));
-        assert!(depth_within(b"[][][]", 1));
-        assert!(!depth_within(&b"[".repeat(1_000_000), MAX_DEPTH));
-    }
 
     #[test]
     fn a_path_shows_no_control_characters_and_no_long_keys() {

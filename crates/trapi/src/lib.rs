@@ -10,6 +10,7 @@ mod json;
 mod log;
 mod query;
 mod question;
+mod scan;
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -17,10 +18,11 @@ use serde_json::value::RawValue;
 pub use dialect::{Dialect, InDialect, UnknownVersion};
 pub use error::{Invalid, Problem};
 pub use graph::{PathConstraint, QEdge, QNode, QPath, Qualifier, QualifierConstraint, QueryGraph};
-pub use json::{Kind, MAX_DEPTH, depth_within, kind};
+pub use json::{Kind, MAX_DEPTH, kind};
 pub use log::{LogEntry, LogLevel, UnknownLogLevel};
 pub use query::{Operation, Query};
 pub use question::{Inferred, Pathfinder, Question};
+pub use scan::{Flaw, scan};
 
 /// Members of a JSON object that nobody here needs, kept as the bytes that came, in order.
 pub type Members = IndexMap<String, Box<RawValue>>;

@@ -197,12 +197,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_equal_keys_wins() {
-        let body =
-            format!(r#"{{"message":5,"message":{{"query_graph":[],"query_graph":{GRAPH}}},"x":1,"x":2}}"#);
-        let query = Query::parse(body.as_bytes()).unwrap();
-        assert_eq!(query.extra.len(), 1);
-        assert_eq!(query.extra["x"].get(), "2");
+    fn repeated_members_are_refused_and_named() {
+        let body = r#"{"message":{"query_graph":{"nodes":{}}},"submitter":"a","submitter":"b"}"#;
+        assert_eq!(error(body), "request body: has a member twice: `submitter`");
     }
 
     #[test]

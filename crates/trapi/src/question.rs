@@ -36,6 +36,21 @@ pub struct Pathfinder {
     pub object: String,
 }
 
+/// How many nodes, edges and paths a query graph may have, each.
+const MAX_PARTS: usize = 200;
+/// How long a key or an id may be, in bytes.
+const MAX_TEXT_BYTES: usize = 2000;
+
+fn check_text(text: &str) -> Result<(), Problem> {
+    if text.len() > MAX_TEXT_BYTES {
+        Err(Problem::TooLong { limit: MAX_TEXT_BYTES })
+    } else if text.chars().any(char::is_control) {
+        Err(Problem::ControlCharacter)
+    } else {
+        Ok(())
+    }
+}
+
 impl QueryGraph {
     /// Tells what the graph asks.
     ///
@@ -47,6 +62,8 @@ impl QueryGraph {
         if self.nodes.is_empty() {
             return Err(at(&["nodes"], Problem::Empty));
         }
+        self.check_sizes()?;
+        self.check_texts()?;
         self.check_edges()?;
         match (self.paths.first(), self.edges.is_empty()) {
             (Some(_), false) => Err(at(&["paths"], Problem::PathsBesideEdges)),
@@ -54,6 +71,33 @@ impl QueryGraph {
             (None, true) => Err(at(&["edges"], Problem::Empty)),
             (None, false) => self.examine_edges(),
         }
+    }
+
+    /// What is asked for must be answerable: matching a graph takes more than linear time.
+    fn check_sizes(&self) -> Result<(), Invalid> {
+        let sizes = [("nodes", self.nodes.len()), ("edges", self.edges.len()), ("paths", self.paths.len())];
+        for (name, size) in sizes {
+            if size > MAX_PARTS {
+                return Err(at(&[name], Problem::TooMany { limit: MAX_PARTS }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ids go into logs and other people's queries: no control character, no endless text.
+    fn check_texts(&self) -> Result<(), Invalid> {
+        let nodes = self.nodes.keys().map(|key| ("nodes", key));
+        let edges = self.edges.keys().map(|key| ("edges", key));
+        let paths = self.paths.keys().map(|key| ("paths", key));
+        for (name, key) in nodes.chain(edges).chain(paths) {
+            check_text(key).map_err(|problem| at(&[name, key], problem))?;
+        }
+        for (key, node) in &self.nodes {
+            for id in node.ids.iter().flatten() {
+                check_text(id).map_err(|problem| at(&["nodes", key, "ids"], problem))?;
+            }
+        }
+        Ok(())
     }
 
     fn check_edges(&self) -> Result<(), Invalid> {
@@ -161,6 +205,20 @@ mod tests {
 
     fn inferred(pinned: &str, answer: &str) -> Question {
         Question::Inferred(Inferred { edge: "e".into(), pinned: pinned.into(), answer: answer.into() })
+    }
+
+    #[test]
+    fn what_cannot_be_answered_or_logged_is_refused() {
+        let refused = |nodes: &str| {
+            let text = format!(r#"{{"nodes":{{{nodes}}},"edges":{{"e":{{"subject":"a","object":"a"}}}}}}"#);
+            QueryGraph::parse(&text).unwrap().examine().unwrap_err().problem
+        };
+        let many: Vec<String> = (0..300).map(|i| format!("\"n{i}\":{{}}")).collect();
+        assert_eq!(refused(&many.join(",")), Problem::TooMany { limit: MAX_PARTS });
+        assert_eq!(refused(r#""a":{"ids":["X:\u0000"]}"#), Problem::ControlCharacter);
+        assert_eq!(refused(r#""a":{},"b\n":{}"#), Problem::ControlCharacter);
+        let long = format!(r#""a":{{"ids":["{}"]}}"#, "x".repeat(MAX_TEXT_BYTES + 1));
+        assert_eq!(refused(&long), Problem::TooLong { limit: MAX_TEXT_BYTES });
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answer;
+mod rescues;
 mod scene;
 mod strict;
 
@@ -25,3 +26,4 @@ mod status;
 mod sub_queries;
 mod timeouts;
 mod timing;
+mod topologies;

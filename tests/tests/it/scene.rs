@@ -83,6 +83,22 @@ pub(crate) fn silent() -> Behaviour {
     Behaviour::answer().callback_after(Duration::from_secs(3600)).ignoring_timeout()
 }
 
+/// A test that fails shows what the processes had to say.
+impl Drop for Scene {
+    fn drop(&mut self) {
+        const LINES: usize = 25;
+        if !std::thread::panicking() {
+            return;
+        }
+        for process in self.stack.processes() {
+            let log = std::fs::read_to_string(&process.log).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("--- {} ({})", process.label, process.pid);
+            eprintln!("{}", lines[lines.len().saturating_sub(LINES)..].join("\n"));
+        }
+    }
+}
+
 impl Scene {
     /// Submits `query` with a callback of its own; it must be accepted.
     pub(crate) async fn submit(&self, ara: &str, query: Value) -> Job {

@@ -140,6 +140,18 @@ async fn retriever_that_stays_busy_longer_than_the_ack_timeout_is_never_reached(
 }
 
 #[tokio::test]
+async fn try_with_no_time_for_an_answer_is_not_made() {
+    let busy = Behaviour::answer()
+        .refuse(StatusCode::SERVICE_UNAVAILABLE, "busy")
+        .with_header(RETRY_AFTER, HeaderValue::from_static("1"));
+    let plan = Plan::always(Behaviour::answer().ack_never()).first_tries(1, busy);
+    let double = RetrieverDouble::builder().plan(plan).start().await.unwrap();
+    let outcome = submit(&double, SECOND + SECOND / 10).await;
+    assert!(matches!(&outcome, SubmissionOutcome::NeverReached { .. }), "{outcome:?}");
+    assert_eq!(double.submissions().len(), 1);
+}
+
+#[tokio::test]
 async fn answer_of_a_finished_job_is_recovered_and_that_of_a_running_one_is_pending() {
     use shepherd_retriever::Recovered;
     let double = double(Behaviour::answer().callback_after(SECOND / 5)).await;

@@ -1,6 +1,7 @@
 //! One process of a stack, through all its restarts.
 
 use rustix::process::Signal;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use super::error::{Death, StackError};
 use crate::journal::lock;
 use crate::poll::eventually;
+use crate::ports;
 use crate::process::{Process, ProcessError, ProcessSpec};
 use crate::redis_server;
 
@@ -19,8 +21,8 @@ const LOOK_LIMIT: Duration = Duration::from_secs(1);
 /// How a process shows that it is ready.
 #[derive(Clone, Debug)]
 pub(super) enum Readiness {
-    /// This URL answers with success.
-    Http(String),
+    /// `/readyz` answers with success at this address, and it is the process itself that answers.
+    Http(SocketAddr),
     /// It answers PING on this port.
     Redis(u16),
 }
@@ -103,9 +105,15 @@ impl Member {
             Readiness::Redis(port) => {
                 redis_server::wait_ready(&process, *port).await.map_err(StackError::Redis)
             }
-            Readiness::Http(url) => {
-                let ready =
-                    eventually("readiness", limit, || async { is_ready(client, url).await.then_some(()) });
+            Readiness::Http(addr) => {
+                let url = format!("http://{addr}/readyz");
+                let look = || async {
+                    // A process of another stack may have the port: ours is about to end for that.
+                    let ready =
+                        is_ready(client, &url).await && ports::is_listener(process.pid(), addr.port());
+                    ready.then_some(())
+                };
+                let ready = eventually("readiness", limit, look);
                 tokio::select! {
                     status = process.wait() => Err(self.obituary(status).into()),
                     ready = ready => ready.map_err(|_| StackError::NotReady {

@@ -67,7 +67,7 @@ impl StackBuilder {
             let mut args = args.clone();
             args.extend(["--port".into(), port.to_string().into()]);
             let spec = self.spec(&stack, RETRIEVER, program.clone(), args, BTreeMap::new());
-            let readiness = Readiness::Http(format!("http://{}/readyz", ports::loopback(port)));
+            let readiness = Readiness::Http(ports::loopback(port));
             stack.members.push(Member::spawn(spec, readiness)?);
         }
         for ((label, program), admin) in ours.into_iter().zip(&ports.admin) {
@@ -134,15 +134,15 @@ impl StackBuilder {
 
     /// Spawns the gateway or a worker.
     fn spawn(&self, stack: &Stack, label: &str, program: PathBuf, admin: u16) -> Result<Member, StackError> {
-        let admin = ports::loopback(admin).to_string();
-        let mut wiring = BTreeMap::from([("ADMIN_ADDR".to_owned(), admin.clone())]);
+        let admin = ports::loopback(admin);
+        let mut wiring = BTreeMap::from([("ADMIN_ADDR".to_owned(), admin.to_string())]);
         let mut ready_at = admin;
         if label == GATEWAY {
-            ready_at = ports::loopback(stack.gateway_port).to_string();
-            wiring.insert("BIND_ADDR".to_owned(), ready_at.clone());
+            ready_at = ports::loopback(stack.gateway_port);
+            wiring.insert("BIND_ADDR".to_owned(), ready_at.to_string());
         }
         let spec = self.spec(stack, label, program, Vec::new(), wiring);
-        Member::spawn(spec, Readiness::Http(format!("http://{ready_at}/readyz")))
+        Member::spawn(spec, Readiness::Http(ready_at))
     }
 
     fn spec(
