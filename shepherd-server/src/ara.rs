@@ -64,6 +64,13 @@ impl Ara {
     /// The operations that `query` runs through, lookup first and delivery last.
     pub(crate) fn plan(self, query: &Query, question: &Question) -> Result<Vec<String>, Unplanned> {
         let lookup = self.lookup(question)?;
+        if let Some(workflow) = query.workflow.as_deref().filter(|_| brings_results(query))
+            && workflow.first().is_some_and(|first| AFTER_LOOKUP.contains(&first.id.as_str()))
+        {
+            let mut plan = operations(workflow, 0).map_err(Unplanned::Invalid)?;
+            plan.push("finish_query".to_owned());
+            return Ok(plan);
+        }
         let mut plan = vec![lookup.to_owned(), "merge".to_owned()];
         match &query.workflow {
             Some(workflow) => plan.extend(after_lookup(workflow, lookup).map_err(Unplanned::Invalid)?),
@@ -104,24 +111,33 @@ impl Ara {
     }
 }
 
+/// Whether the client brings a message that operations can work on.
+fn brings_results(query: &Query) -> bool {
+    query.message.contains_key("results")
+}
+
 /// A client's workflow begins with a lookup, by its general or its own name, and goes on with what we know.
 fn after_lookup(workflow: &[Operation], lookup: &str) -> Result<Vec<String>, Invalid> {
-    let problem = |index: usize, allowed| {
-        Err(Invalid::new(format!("workflow[{index}].id"), Problem::NotOneOf(allowed)))
-    };
     let Some((first, rest)) = workflow.split_first() else {
         return Err(Invalid::new("workflow", Problem::Empty));
     };
     if first.id != "lookup" && first.id != lookup {
-        return problem(0, "lookup, or this ARA's own lookup");
+        let allowed = "lookup, or this ARA's own lookup, unless the message has results";
+        return Err(Invalid::new("workflow[0].id", Problem::NotOneOf(allowed)));
     }
-    for (index, operation) in rest.iter().enumerate() {
-        if !AFTER_LOOKUP.contains(&operation.id.as_str()) {
-            return problem(
-                index + 1,
-                "one of score, aragorn.omnicorp, aragorn.score, arax.rank, sort_results_score, filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans",
-            );
+    operations(rest, 1)
+}
+
+/// The names of operations that follow a lookup, or work on the client's own message; the first of them is
+/// entry `first` of the workflow.
+fn operations(workflow: &[Operation], first: usize) -> Result<Vec<String>, Invalid> {
+    let known = |(index, operation): (usize, &Operation)| {
+        if AFTER_LOOKUP.contains(&operation.id.as_str()) {
+            return Ok(operation.id.clone());
         }
-    }
-    Ok(rest.iter().map(|operation| operation.id.clone()).collect())
+        let allowed = "one of score, aragorn.omnicorp, aragorn.score, arax.rank, sort_results_score, \
+                       filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans";
+        Err(Invalid::new(format!("workflow[{}].id", first + index), Problem::NotOneOf(allowed)))
+    };
+    workflow.iter().enumerate().map(known).collect()
 }

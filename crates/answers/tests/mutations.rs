@@ -2,10 +2,13 @@
 //! other types, and go through everything.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use shepherd_answers::Message;
 use shepherd_answers::expand::{self, AragornRules, BteTemplates};
@@ -17,6 +20,9 @@ use shepherd_answers::operations::{
 };
 use shepherd_answers::response::Envelope;
 use trapi::{Query, Question};
+
+mod real_messages;
+use real_messages as real;
 
 const RULES: &str = include_str!("../../../rules/aragorn/rules.json");
 
@@ -171,42 +177,101 @@ fn odd() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A run of a few seconds, unless `PROPTEST_CASES` asks for another.
-fn config() -> ProptestConfig {
-    match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => ProptestConfig::default(),
-        None => ProptestConfig::with_cases(192),
+/// How long each of the fuzzing tests goes on: a second, unless `FUZZ_SECONDS` asks for more.
+fn budget() -> Duration {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs_f64(seconds.unwrap_or(1.0))
+}
+
+/// Tries what `strategy` gives until the time is over, each time another case; a failure is shrunk.
+fn for_a_while<S: Strategy>(strategy: &S, test: impl Fn(S::Value)) {
+    let until = Instant::now() + budget();
+    let config = ProptestConfig { cases: 1, failure_persistence: None, ..ProptestConfig::default() };
+    let cases = Cell::new(0);
+    let mut runs = 0;
+    while runs == 0 || Instant::now() < until {
+        // a runner of its own: it counts its successes over all runs, and would try nothing any more
+        let tried = TestRunner::new(config.clone()).run(strategy, |value| {
+            cases.set(cases.get() + 1);
+            test(value);
+            Ok(())
+        });
+        tried.unwrap_or_else(|failure| panic!("{failure}"));
+        runs += 1;
+    }
+    assert_eq!(cases.get(), runs, "each run tries a case");
+    println!("{runs} cases");
+}
+
+/// What one case does to a message: other values in some places, or other bytes between two of them.
+#[derive(Clone, Debug)]
+enum Change {
+    Values(Vec<(prop::sample::Index, Value)>),
+    Bytes(prop::sample::Index, prop::sample::Index, &'static str),
+}
+
+const SPLICES: [&str; 13] =
+    ["", "\"", "{", "}", "[", "]", ",", ":", "\\", "\\ud800", "1e999", "null", "[[[[[[[["];
+
+fn values() -> impl Strategy<Value = Change> {
+    prop::collection::vec((any::<prop::sample::Index>(), odd()), 1..4).prop_map(Change::Values)
+}
+
+fn bytes() -> impl Strategy<Value = Change> {
+    let place = any::<prop::sample::Index>;
+    (place(), place(), prop::sample::select(SPLICES.to_vec()))
+        .prop_map(|(from, to, with)| Change::Bytes(from, to, with))
+}
+
+fn changed(value: &Value, change: Change) -> String {
+    match change {
+        Change::Values(changes) => {
+            let mut value = value.clone();
+            for (index, odd) in changes {
+                let mut found = Vec::new();
+                places(&value, "", &mut found);
+                let place = found[index.index(found.len())].clone();
+                if let Some(slot) = value.pointer_mut(&place) {
+                    *slot = odd;
+                }
+            }
+            value.to_string()
+        }
+        Change::Bytes(from, to, with) => {
+            let text = value.to_string();
+            let boundary = |at: &usize| text.is_char_boundary(*at);
+            let place = |index: prop::sample::Index| (0..=index.index(text.len())).rev().find(boundary);
+            let place = |index| place(index).unwrap_or_default();
+            let (from, to) = (place(from), place(to));
+            format!("{}{with}{}", &text[..from.min(to)], &text[from.max(to)..])
+        }
     }
 }
 
-proptest! {
-    #![proptest_config(config())]
+#[test]
+fn other_types_in_any_place_do_not_panic() {
+    let seed = seed();
+    for_a_while(&values(), |change| everything(&changed(&seed, change)));
+}
 
-    #[test]
-    fn other_types_in_any_place_do_not_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), odd()), 1..4)) {
-        let mut value = seed();
-        for (index, odd) in changes {
-            let mut found = Vec::new();
-            places(&value, "", &mut found);
-            let place = found[index.index(found.len())].clone();
-            if let Some(slot) = value.pointer_mut(&place) {
-                *slot = odd;
-            }
-        }
-        everything(&value.to_string());
-    }
+#[test]
+fn cut_and_spliced_bytes_do_not_panic() {
+    let seed = seed();
+    for_a_while(&bytes(), |change| everything(&changed(&seed, change)));
+}
 
-    #[test]
-    fn cut_and_spliced_bytes_do_not_panic(
-        from in any::<prop::sample::Index>(),
-        to in any::<prop::sample::Index>(),
-        with in prop::sample::select(vec!["", "\"", "{", "}", "[", "]", ",", ":", "\\", "\\ud800", "1e999", "null", "[[[[[[[["]),
-    ) {
-        let text = seed().to_string();
-        let (from, to) = (from.index(text.len()), to.index(text.len()));
-        let (from, to) = (from.min(to), from.max(to));
-        everything(&format!("{}{with}{}", &text[..from], &text[to..]));
-    }
+#[test]
+fn changes_to_real_messages_do_not_panic() {
+    let Some(folder) = real::folder() else {
+        println!("no real messages found: nothing tried");
+        return;
+    };
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let messages: Vec<Value> = files.map(|file| serde_json::from_str(&real::text(&file)).unwrap()).collect();
+    let which = any::<prop::sample::Index>();
+    for_a_while(&(which, prop_oneof![values(), bytes()]), |(which, change)| {
+        everything(&changed(which.get(&messages), change));
+    });
 }
 
 #[test]

@@ -3,9 +3,7 @@
 //! They are in `data/trapi` beside the vectors (see `VECTORS_DIR`); without them the test says so.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod real_messages;
 
 use serde_json::Value;
 use shepherd_answers::expand::DIRECT;
@@ -16,22 +14,7 @@ use shepherd_answers::operations::{
 };
 use trapi::{QueryGraph, Question};
 
-fn folder() -> Option<PathBuf> {
-    let named = std::env::var_os("VECTORS_DIR").map(|vectors| Path::new(&vectors).join("../data/trapi"));
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/trapi");
-    [named, Some(beside)].into_iter().flatten().find(|path| path.is_dir())
-}
-
-fn text(file: &Path) -> String {
-    let file_reader = File::open(file).unwrap();
-    let mut text = String::new();
-    if file.extension().is_some_and(|extension| extension == "zst") {
-        zstd::stream::read::Decoder::new(file_reader).unwrap().read_to_string(&mut text).unwrap();
-    } else {
-        flate2::read::GzDecoder::new(file_reader).read_to_string(&mut text).unwrap();
-    }
-    text
-}
+use real_messages::{folder, text};
 
 #[test]
 fn real_messages_go_all_the_way() {

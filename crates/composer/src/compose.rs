@@ -1,33 +1,53 @@
-//! From everything that is stored of a query to the text of its response. No I/O: CPU work only.
+//! From everything that is stored of a query to the text of its response, or to the message that the next
+//! operation's process goes on with. No I/O: CPU work only.
 
 use std::sync::Arc;
 
 use answers::merge::{Callback, Merged, merge};
+use answers::message::{Unreadable, parse};
 use answers::response::Envelope;
+use answers::{Message, Note};
 use budget::EpochMillis;
 use literature::Omnicorp;
-use runtime::Causes;
-use state::{CallbackRecord, CallbackStatus, Payload, QueryRecord, StoredLog};
+use state::{CallbackRecord, Payload, PayloadError, QueryRecord, StoredLog};
 use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph};
 
+use crate::bodies::decode_all;
 use crate::ending::{Ending, Tally};
 use crate::logs;
-use crate::workflow::{self, OperationError};
+use crate::workflow::{self, OperationError, Stretch};
 
 /// Everything that a response is made from.
 pub(crate) struct Ingredients {
     pub(crate) record: QueryRecord,
     pub(crate) query: Vec<u8>,
-    /// One record per sub-query, and the payload of each that has returned.
-    pub(crate) callbacks: Vec<(CallbackRecord, Option<Payload>)>,
+    pub(crate) source: Source,
+    /// The operations to run; the last ones are followed by the response.
+    pub(crate) stretch: Stretch,
     pub(crate) logs: Vec<StoredLog>,
     pub(crate) biolink_version: String,
     /// The dialect of a request that could be in either.
     pub(crate) dialect: Dialect,
     pub(crate) literature: Option<Arc<Omnicorp>>,
     pub(crate) now: EpochMillis,
-    /// Why an operation was given up, where one was: the response is then made without the operations.
+    /// Why an operation was given up, where one was: the response is then made without any.
     pub(crate) failure: Option<String>,
+}
+
+/// Where the message comes from.
+pub(crate) enum Source {
+    /// One record per sub-query, and the payload of each that has returned: they are merged.
+    Callbacks(Vec<(CallbackRecord, Option<Payload>)>),
+    /// An operation has left it, and a note of what the merge counted.
+    Intermediate { message: Payload, note: String },
+    /// The client has brought it.
+    Client,
+}
+
+/// What comes out.
+pub(crate) enum Outcome {
+    Response(Composed),
+    Intermediate(Unfinished),
 }
 
 /// A response.
@@ -38,67 +58,138 @@ pub(crate) struct Composed {
     pub(crate) logs: Vec<LogEntry>,
 }
 
+/// A message that other operations follow.
+pub(crate) struct Unfinished {
+    pub(crate) message: Payload,
+    pub(crate) note: String,
+    pub(crate) logs: Vec<LogEntry>,
+}
+
 /// Why no response can be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Uncomposable {
     #[error("the stored query cannot be read")]
     Query(#[from] Invalid),
+    #[error("the stored message cannot be decoded")]
+    Payload(#[from] PayloadError),
+    #[error("the stored message is no text")]
+    NotUtf8(#[from] std::str::Utf8Error),
+    #[error("the message cannot be read")]
+    Message(#[from] Unreadable),
+    #[error("what goes with the stored message cannot be read or written")]
+    Note(#[from] serde_json::Error),
     #[error(transparent)]
     Operation(#[from] OperationError),
     #[error("the response cannot be written")]
     Write(#[from] std::io::Error),
 }
 
-/// Merges, runs the operations, and writes the response.
-pub(crate) fn compose(ingredients: Ingredients) -> Result<Composed, Uncomposable> {
-    let Ingredients {
-        record,
-        query,
-        callbacks,
-        logs: stored,
-        biolink_version,
-        dialect,
-        literature,
-        now,
-        failure,
-    } = ingredients;
-    let query = Query::parse(&query)?;
-    let question = query.query_graph.examine()?;
-    let (records, bodies) = decode_all(callbacks);
-    let graphs: Vec<QueryGraph> =
-        bodies.iter().map(|body| QueryGraph::parse(&body.query_graph)).collect::<Result<_, _>>()?;
-    let inputs: Vec<Callback<'_>> = bodies
-        .iter()
-        .zip(&graphs)
-        .map(|(body, sent)| Callback { index: body.index, label: &body.label, sent, body: &body.text })
-        .collect();
-    let merged = merge(&record.ara, &query.query_graph, &question, &inputs);
-    let tally = Tally::count(&records, &merged.outcomes);
-    let failure = failure.as_deref().or(record.failure.as_deref());
-    let operations = workflow::operations_of(&record.plan, &query);
-    let Merged { mut message, logs: foreign, mut notes, .. } = merged;
-    for operation in &operations {
-        notes.extend(workflow::run(operation, &mut message, literature.as_deref())?);
+/// Gets the message, runs the operations, and writes what comes out.
+pub(crate) fn compose(ingredients: &mut Ingredients) -> Result<Outcome, Uncomposable> {
+    let query = Query::parse(&ingredients.query)?;
+    match std::mem::replace(&mut ingredients.source, Source::Client) {
+        Source::Callbacks(callbacks) => {
+            let question = query.query_graph.examine()?;
+            let (records, bodies) = decode_all(callbacks);
+            let graphs: Vec<QueryGraph> =
+                bodies.iter().map(|body| QueryGraph::parse(&body.query_graph)).collect::<Result<_, _>>()?;
+            let inputs: Vec<Callback<'_>> = bodies
+                .iter()
+                .zip(&graphs)
+                .map(|(body, sent)| Callback {
+                    index: body.index,
+                    label: &body.label,
+                    sent,
+                    body: &body.text,
+                })
+                .collect();
+            let Merged { message, outcomes, logs, notes } =
+                merge(&ingredients.record.ara, &query.query_graph, &question, &inputs);
+            let tally = Tally::count(&records, &outcomes);
+            go_on(ingredients, &query, Gathered { message, tally, foreign: logs, notes })
+        }
+        Source::Intermediate { message, note } => {
+            let bytes = message.decode()?;
+            let gathered = Gathered::of(parse(std::str::from_utf8(&bytes)?)?, serde_json::from_str(&note)?);
+            go_on(ingredients, &query, gathered)
+        }
+        Source::Client => {
+            let message = parse(std::str::from_utf8(&ingredients.query)?)?;
+            go_on(ingredients, &query, Gathered::of(message, Tally::of_the_client()))
+        }
     }
-    let results = message.result_count();
-    let ending = tally.ending(results, failure);
+}
 
-    let mut own = summary(&tally, &ending, now);
-    own.extend(notes.into_iter().map(|note| {
+/// The message at hand and what is told about it.
+struct Gathered<'a> {
+    message: Message<'a>,
+    tally: Tally,
+    foreign: Vec<LogEntry>,
+    notes: Vec<Note>,
+}
+
+impl<'a> Gathered<'a> {
+    fn of(message: Message<'a>, tally: Tally) -> Self {
+        Self { message, tally, foreign: Vec::new(), notes: Vec::new() }
+    }
+}
+
+fn go_on(
+    ingredients: &Ingredients,
+    query: &Query,
+    mut gathered: Gathered<'_>,
+) -> Result<Outcome, Uncomposable> {
+    let Ingredients { record, stretch, literature, failure, now, .. } = ingredients;
+    let operations = workflow::operations_of(&record.plan, query);
+    if failure.is_none() {
+        for (_, operation) in operations.iter().filter(|(step, _)| stretch.contains(*step)) {
+            gathered.notes.extend(workflow::run(operation, &mut gathered.message, literature.as_deref())?);
+        }
+    }
+    let notes = std::mem::take(&mut gathered.notes).into_iter().map(|note| {
         let code = Some(note.code.to_owned());
-        LogEntry { code, ..logs::own(now, note.level, note.message) }
-    }));
-    let told = logs::stored(&stored).chain(foreign).chain(own.iter().cloned());
+        LogEntry { code, ..logs::own(*now, note.level, note.message) }
+    });
+    let notes: Vec<LogEntry> = notes.collect();
+    if stretch.is_last() || failure.is_some() {
+        let operations: Vec<_> = operations.into_iter().map(|(_, operation)| operation).collect();
+        return respond(ingredients, query, gathered, notes, &operations).map(Outcome::Response);
+    }
+    let mut text = b"{\"message\":".to_vec();
+    gathered.message.write(&mut text)?;
+    text.push(b'}');
+    Ok(Outcome::Intermediate(Unfinished {
+        message: Payload::compress(&text)?,
+        note: serde_json::to_string(&gathered.tally)?,
+        logs: gathered.foreign.into_iter().chain(notes).collect(),
+    }))
+}
+
+fn respond(
+    ingredients: &Ingredients,
+    query: &Query,
+    gathered: Gathered<'_>,
+    notes: Vec<LogEntry>,
+    operations: &[trapi::Operation],
+) -> Result<Composed, Uncomposable> {
+    let Gathered { message, tally, foreign, .. } = gathered;
+    let Ingredients { record, now, dialect, .. } = ingredients;
+    let results = message.result_count();
+    let failure = ingredients.failure.as_deref().or(record.failure.as_deref());
+    let ending = tally.ending(results, failure);
+    let mut own = summary(&tally, &ending, *now);
+    own.extend(notes);
+    let told = logs::stored(&ingredients.logs).chain(foreign).chain(own.iter().cloned());
     let told = logs::arrange(told, query.log_level.unwrap_or(logs::DEFAULT_LEVEL));
     let envelope = Envelope {
         message: &message,
-        query: &query,
+        query,
         status: ending.status,
         description: &ending.description,
         logs: &told,
-        workflow: &workflow::told(&query, &operations),
-        schema_version: schema_version(query.dialect.unwrap_or(dialect)),
-        biolink_version: &biolink_version,
+        workflow: &workflow::told(query, operations),
+        schema_version: schema_version(query.dialect.unwrap_or(*dialect)),
+        biolink_version: &ingredients.biolink_version,
         job_id: None,
     };
     let mut body = Vec::new();
@@ -120,78 +211,4 @@ fn summary(tally: &Tally, ending: &Ending, now: EpochMillis) -> Vec<LogEntry> {
     let level = if ending.http_status == 200 { LogLevel::Info } else { LogLevel::Error };
     let end = logs::own(now, level, format!("Ended with {}: {}", ending.status, ending.description));
     missing.into_iter().chain([end]).collect()
-}
-
-/// A callback's body, ready to be read.
-struct Decoded {
-    index: u32,
-    label: String,
-    query_graph: String,
-    text: String,
-}
-
-/// Decodes the payloads, on as many threads as there are processors. One that cannot be decoded is an
-/// unusable callback, and costs nobody else.
-fn decode_all(callbacks: Vec<(CallbackRecord, Option<Payload>)>) -> (Vec<CallbackRecord>, Vec<Decoded>) {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let numbered: Vec<_> = (0u32..).zip(callbacks).collect();
-    let share = numbered.len().div_ceil(threads).max(1);
-    let bytes: u64 =
-        numbered.iter().filter_map(|(_, (_, payload))| Some(payload.as_ref()?.decoded_bytes)).sum();
-    let mut records = Vec::with_capacity(numbered.len());
-    let mut bodies = Vec::with_capacity(numbered.len());
-    let mut take = |decoded: Vec<(CallbackRecord, Option<Decoded>)>| {
-        for (record, body) in decoded {
-            records.push(record);
-            bodies.extend(body);
-        }
-    };
-    if bytes < WORTH_A_THREAD_BYTES || threads == 1 {
-        take(numbered.into_iter().map(decode).collect());
-        return (records, bodies);
-    }
-    let mut numbered = numbered.into_iter();
-    let shares: Vec<Vec<_>> = std::iter::from_fn(|| {
-        let share: Vec<_> = numbered.by_ref().take(share).collect();
-        (!share.is_empty()).then_some(share)
-    })
-    .collect();
-    std::thread::scope(|scope| {
-        let running: Vec<_> = shares
-            .into_iter()
-            .map(|share| scope.spawn(move || share.into_iter().map(decode).collect::<Vec<_>>()))
-            .collect();
-        for thread in running {
-            match thread.join() {
-                Ok(decoded) => take(decoded),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-    });
-    (records, bodies)
-}
-
-/// Less than this is decoded faster than a thread is started.
-const WORTH_A_THREAD_BYTES: u64 = 1 << 20;
-
-fn decode(
-    (index, (mut record, payload)): (u32, (CallbackRecord, Option<Payload>)),
-) -> (CallbackRecord, Option<Decoded>) {
-    let Some(payload) = payload else { return (record, None) };
-    let text = payload
-        .decode()
-        .map_err(|error| Causes(&error).to_string())
-        .and_then(|bytes| String::from_utf8(bytes.into_owned()).map_err(|error| error.to_string()));
-    drop(payload);
-    match text {
-        Ok(text) => {
-            let (label, query_graph) = (record.label.clone(), record.query_graph.clone());
-            (record, Some(Decoded { index, label, query_graph, text }))
-        }
-        Err(reason) => {
-            record.status = CallbackStatus::Failed;
-            record.reason = Some(reason);
-            (record, None)
-        }
-    }
 }

@@ -9,13 +9,14 @@ use literature::Omnicorp;
 use rand::Rng;
 use runtime::{Causes, Startup, StartupError, TaskError};
 use state::{
-    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Payload, QueryRecord,
-    Standing, StateError, StepEntry, Store, StoredLog,
+    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Intermediate, Payload,
+    QueryRecord, Standing, StateError, StepEntry, Store, StoredLog,
 };
 use tokio::sync::Semaphore;
-use trapi::Dialect;
+use trapi::{Dialect, LogEntry};
 
-use crate::compose::{Composed, Ingredients, Uncomposable, compose};
+use crate::compose::{Composed, Ingredients, Outcome, Source, Uncomposable, Unfinished, compose};
+use crate::workflow::{self, Owned, Stretch};
 
 /// Payloads read from Redis at once, per query.
 const READS_AT_ONCE: usize = 4;
@@ -25,6 +26,7 @@ pub struct Composer<C> {
     store: Store,
     clock: C,
     owner: ConsumerName,
+    owned: Owned,
     keep_payloads: Duration,
     keep_failed: Duration,
     biolink_version: String,
@@ -35,11 +37,11 @@ pub struct Composer<C> {
 }
 
 impl<C: Clock> Composer<C> {
-    /// A composer for the process that `startup` describes.
+    /// A composer for the process that `startup` describes, which runs the operations `owned`.
     ///
     /// # Errors
     /// [`StartupError::Load`] when the literature is configured and cannot be opened.
-    pub fn new(startup: &Startup, clock: C) -> Result<Self, StartupError> {
+    pub fn new(startup: &Startup, clock: C, owned: Owned) -> Result<Self, StartupError> {
         let files = startup.settings.omnicorp.as_ref();
         let literature = files.map(|files| Omnicorp::open(&files.curies, &files.shared_counts)).transpose();
         let literature = literature.map_err(|error| StartupError::Load {
@@ -51,6 +53,7 @@ impl<C: Clock> Composer<C> {
             store: startup.store.clone(),
             clock,
             owner: startup.consumer.clone(),
+            owned,
             keep_payloads: startup.settings.keep_callbacks,
             keep_failed: startup.settings.redis.ttl,
             biolink_version: startup.settings.biolink_version.clone(),
@@ -60,7 +63,8 @@ impl<C: Clock> Composer<C> {
         })
     }
 
-    /// Merges what the lookup gathered, runs the operations of the plan, and stores the response.
+    /// Runs the operation of `entry` and those that follow it in this process; then stores the response, or
+    /// the message for the process that goes on.
     ///
     /// # Errors
     /// [`TaskError`]; a transient one may be followed by another try.
@@ -69,17 +73,22 @@ impl<C: Clock> Composer<C> {
             Ok(begun) => begun,
             Err(standing) => return self.not_ours(entry, standing).await,
         };
-        let records = self.store.callbacks(record.id).await?;
         // before the payloads are read, so that only so many queries' are in memory
         let processor = Arc::clone(&self.processors).acquire_owned().await;
-        let callbacks = self.payloads(records).await?;
-        let composed = self.compose(&record, &body, callbacks, None).await?;
+        let source = self.source(&record, entry.step).await?;
+        let stretch = self.owned.stretch(&record.plan, entry.step);
+        let next_step = stretch.end();
+        let outcome = self.compose(&record, &body, source, stretch, None).await?;
         drop(processor);
-        self.put(entry, &record, &composed, self.keep_payloads).await
+        match outcome {
+            Outcome::Response(composed) => self.put(entry, &record, &composed, self.keep_payloads).await,
+            Outcome::Intermediate(unfinished) => self.hand_on(entry, &record, &unfinished, next_step).await,
+        }
     }
 
-    /// Stores a response without the merge, which failed for `reason`: the client gets at least its
-    /// question back. The payloads are kept for another try by hand.
+    /// Stores a response without the operation, which failed for `reason`: the client gets at least its
+    /// question back, with what earlier operations made of the answers, and is told. The payloads stay for a
+    /// later try.
     ///
     /// # Errors
     /// [`TaskError`]; the query then has no response yet.
@@ -88,11 +97,27 @@ impl<C: Clock> Composer<C> {
             Ok(begun) => begun,
             Err(standing) => return self.not_ours(entry, standing).await,
         };
-        let records = self.store.callbacks(record.id).await?;
-        let callbacks = records.into_iter().map(|record| (record, None)).collect();
         let failure = format!("{} failed: {reason}", entry.operation);
-        let composed = self.compose(&record, &body, callbacks, Some(failure)).await?;
-        self.put(entry, &record, &composed, self.keep_failed).await
+        let salvaged = match self.salvage(&record, &body, entry.step, &failure).await {
+            // the message itself may be at fault
+            Err(error) if !error.is_transient() => None,
+            salvaged => salvaged?,
+        };
+        let outcome = match salvaged {
+            Some(outcome) => outcome,
+            None => {
+                let records = self.store.callbacks(record.id).await?;
+                let source = Source::Callbacks(records.into_iter().map(|record| (record, None)).collect());
+                let stretch = self.owned.stretch(&record.plan, entry.step);
+                self.compose(&record, &body, source, stretch, Some(failure)).await?
+            }
+        };
+        match outcome {
+            Outcome::Response(composed) => self.put(entry, &record, &composed, self.keep_failed).await,
+            Outcome::Intermediate(_) => {
+                Err(TaskError::Defect { what: "a failed operation was handed on".to_owned() })
+            }
+        }
     }
 
     async fn not_ours(&self, entry: &StepEntry, standing: Standing) -> Result<(), TaskError> {
@@ -102,6 +127,38 @@ impl<C: Clock> Composer<C> {
             Standing::Missing | Standing::Past => {}
         }
         Ok(self.store.settle(&entry.operation, entry.query.partition(), &entry.id).await?)
+    }
+
+    /// The message that the operation at `step` begins with.
+    async fn source(&self, record: &QueryRecord, step: usize) -> Result<Source, TaskError> {
+        if workflow::is_merge(&record.plan, step) {
+            let records = self.store.callbacks(record.id).await?;
+            return Ok(Source::Callbacks(self.payloads(records).await?));
+        }
+        if step == 0 {
+            return Ok(Source::Client);
+        }
+        let message = self.store.intermediate(record).await?;
+        match (message, record.message_note.clone()) {
+            (Some(message), Some(note)) => Ok(Source::Intermediate { message, note }),
+            _ => Err(TaskError::Defect { what: format!("there is no message for step {step}") }),
+        }
+    }
+
+    /// What earlier operations made of the answers, where there were any.
+    async fn salvage(
+        &self,
+        record: &QueryRecord,
+        body: &[u8],
+        step: usize,
+        failure: &str,
+    ) -> Result<Option<Outcome>, TaskError> {
+        if workflow::is_merge(&record.plan, step) {
+            return Ok(None);
+        }
+        let source = self.source(record, step).await?;
+        let stretch = self.owned.stretch(&record.plan, step);
+        self.compose(record, body, source, stretch, Some(failure.to_owned())).await.map(Some)
     }
 
     async fn payloads(
@@ -125,13 +182,15 @@ impl<C: Clock> Composer<C> {
         &self,
         record: &QueryRecord,
         body: &[u8],
-        callbacks: Vec<(CallbackRecord, Option<Payload>)>,
+        source: Source,
+        stretch: Stretch,
         failure: Option<String>,
-    ) -> Result<Composed, TaskError> {
-        let ingredients = Ingredients {
+    ) -> Result<Outcome, TaskError> {
+        let mut ingredients = Ingredients {
             record: record.clone(),
             query: body.to_vec(),
-            callbacks,
+            source,
+            stretch,
             logs: self.store.logs(record.id).await?,
             biolink_version: self.biolink_version.clone(),
             dialect: self.dialect,
@@ -139,13 +198,47 @@ impl<C: Clock> Composer<C> {
             now: self.clock.now(),
             failure,
         };
-        let composed = tokio::task::spawn_blocking(|| compose(ingredients)).await;
+        let composed = tokio::task::spawn_blocking(move || compose(&mut ingredients)).await;
         let defect = |what: String| TaskError::Defect { what };
         match composed {
             Ok(Ok(composed)) => Ok(composed),
             Ok(Err(error)) => Err(defect(Causes::<Uncomposable>(&error).to_string())),
             Err(panic) => Err(defect(format!("the merge did not end: {panic}"))),
         }
+    }
+
+    async fn hand_on(
+        &self,
+        entry: &StepEntry,
+        record: &QueryRecord,
+        unfinished: &Unfinished,
+        next_step: usize,
+    ) -> Result<(), TaskError> {
+        let Some(next_operation) = record.plan.get(next_step) else {
+            return Err(TaskError::Defect { what: format!("the plan ends before step {next_step}") });
+        };
+        let intermediate = Intermediate {
+            message: &unfinished.message,
+            note: &unfinished.note,
+            next_step,
+            next_operation,
+            keep_payloads_ms: u64::try_from(self.keep_payloads.as_millis()).unwrap_or(u64::MAX),
+            logs: &texts(&unfinished.logs),
+            token: rand::rng().random(),
+        };
+        let query = record.id;
+        match self.store.hand_on(entry, &self.owner, &intermediate).await? {
+            Ok(()) => {
+                let bytes = unfinished.message.decoded_bytes;
+                tracing::info!(
+                    %query, bytes, "handed the message of query {query} on to {next_operation}: {bytes} bytes"
+                );
+            }
+            Err(Standing::Over) => self.store.discard_payloads(query).await?,
+            // the script has settled the entry, or its new owner will
+            Err(Standing::Lost | Standing::Missing | Standing::Past) => {}
+        }
+        Ok(())
     }
 
     async fn put(
@@ -156,8 +249,7 @@ impl<C: Clock> Composer<C> {
         keep_payloads: Duration,
     ) -> Result<(), TaskError> {
         let Composed { body, ending, results, logs } = composed;
-        let logs: Vec<StoredLog> =
-            logs.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(StoredLog).collect();
+        let logs = texts(logs);
         let delivery_step = match record.delivery {
             Delivery::Callback(_) => Some(record.plan.len().saturating_sub(1)),
             Delivery::Connection => None,
@@ -188,4 +280,9 @@ impl<C: Clock> Composer<C> {
         }
         Ok(())
     }
+}
+
+/// Entries as they are stored.
+fn texts(logs: &[LogEntry]) -> Vec<StoredLog> {
+    logs.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(StoredLog).collect()
 }

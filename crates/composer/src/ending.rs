@@ -1,11 +1,14 @@
 //! How a query ended, as its readers see it.
 
 use answers::merge::Outcome;
+use serde::{Deserialize, Serialize};
 use state::{CallbackRecord, CallbackStatus, JobState};
 
 /// What became of the sub-queries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
+    /// Whether the client has brought the message itself, so that nobody was asked.
+    pub(crate) brought: bool,
     /// How many there were.
     pub(crate) sub_queries: usize,
     /// How many gave an answer, an empty one included.
@@ -36,6 +39,11 @@ pub(crate) struct Ending {
 }
 
 impl Tally {
+    /// Of a message that the client has brought itself.
+    pub(crate) fn of_the_client() -> Self {
+        Self { brought: true, ..Self::default() }
+    }
+
     /// Counts what the records tell and what the merge made of the bodies that came.
     pub(crate) fn count<'a>(
         callbacks: &[CallbackRecord],
@@ -108,7 +116,7 @@ impl Tally {
             let description = "Retriever cannot traverse this query".to_owned();
             return ending("QueryNotTraversable", description, JobState::Completed, 200);
         }
-        if self.answered + self.not_traversable == 0 {
+        if self.answered + self.not_traversable == 0 && !self.brought {
             let description =
                 missing.unwrap_or_else(|| "no sub-query was sent before the deadline".to_owned());
             let http_status = if self.late > 0 || self.sub_queries == 0 { 504 } else { 502 };
@@ -167,6 +175,11 @@ mod tests {
         let unusable = Tally { sub_queries: 1, unusable: 1, reason: Some("why".into()), ..Tally::default() };
         let description = ends(&unusable, "KPsNotAvailable", JobState::Failed, 502);
         assert!(description.ends_with("1 had an unusable answer (why)"), "{description}");
+    }
+
+    #[test]
+    fn message_that_the_client_brought_is_a_success() {
+        assert_eq!(ends(&Tally::of_the_client(), "Success", JobState::Completed, 200), "3 results");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! needed; the response is written once. The `operations` worker does this when a lookup has closed; the
 //! watchdog of `finish_query` does it when nobody else has.
 
+mod bodies;
 mod compose;
 mod composer;
 mod ending;
@@ -11,3 +12,4 @@ mod logs;
 mod workflow;
 
 pub use composer::Composer;
+pub use workflow::{NoSuchOperation, OPERATIONS, Owned};

@@ -1,4 +1,6 @@
-//! Runs the operations of a plan on a message in memory.
+//! The operations of a plan: which of them a process runs, and how each is run on a message in memory.
+
+use std::ops::Range;
 
 use answers::Message;
 use answers::Note;
@@ -20,15 +22,111 @@ pub(crate) enum OperationError {
     Literature(#[from] LiteratureError),
 }
 
-/// The operations of `plan` after its lookup and merge, with the client's options where it sent any.
-pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<Operation> {
+/// What this worker can run: the merge of the callbacks, and what follows it.
+pub const OPERATIONS: [&str; 9] = [
+    MERGE,
+    "score",
+    "aragorn.omnicorp",
+    "aragorn.score",
+    "arax.rank",
+    "sort_results_score",
+    "filter_results_top_n",
+    "filter_analyses_top_n",
+    "filter_kgraph_orphans",
+];
+const MERGE: &str = "merge";
+const DELIVERY: &str = "finish_query";
+
+/// The operations that a process runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owned(Vec<&'static str>);
+
+/// A name in `OPERATIONS` that is none of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no operation `{name}`; there are {}", OPERATIONS.join(", "))]
+pub struct NoSuchOperation {
+    /// The name.
+    pub name: String,
+}
+
+impl Owned {
+    /// All there are.
+    pub fn all() -> Self {
+        Self(OPERATIONS.to_vec())
+    }
+
+    /// Those that are named; all where none is. Who runs `aragorn.score` runs it under TRAPI's name, too.
+    ///
+    /// # Errors
+    /// [`NoSuchOperation`] for a name that is none.
+    pub fn named(names: &[String]) -> Result<Self, NoSuchOperation> {
+        if names.is_empty() {
+            return Ok(Self::all());
+        }
+        if let Some(name) = names.iter().find(|name| !OPERATIONS.contains(&name.as_str())) {
+            return Err(NoSuchOperation { name: name.clone() });
+        }
+        let named = |id: &str| names.iter().any(|name| name == id);
+        let owned = |id: &&str| named(id) || (*id == "score" && named("aragorn.score"));
+        Ok(Self(OPERATIONS.into_iter().filter(owned).collect()))
+    }
+
+    /// Their names, which are those of their streams.
+    pub fn ids(&self) -> &[&'static str] {
+        &self.0
+    }
+
+    /// The steps of `plan` from `step` on that run here, one after the other.
+    pub(crate) fn stretch(&self, plan: &[String], step: usize) -> Stretch {
+        let following = plan.iter().skip(step + 1);
+        let more = following.take_while(|id| self.0.contains(&id.as_str())).count();
+        let end = step + 1 + more;
+        let last = plan.get(end).is_none_or(|id| id == DELIVERY);
+        Stretch { steps: step..end, last }
+    }
+}
+
+/// Consecutive steps of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    steps: Range<usize>,
+    last: bool,
+}
+
+impl Stretch {
+    pub(crate) fn contains(&self, step: usize) -> bool {
+        self.steps.contains(&step)
+    }
+
+    /// The step that follows.
+    pub(crate) fn end(&self) -> usize {
+        self.steps.end
+    }
+
+    /// Whether the response follows.
+    pub(crate) fn is_last(&self) -> bool {
+        self.last
+    }
+}
+
+/// Whether the callbacks are merged at this step.
+pub(crate) fn is_merge(plan: &[String], step: usize) -> bool {
+    plan.get(step).is_some_and(|id| id == MERGE)
+}
+
+/// The operations of `plan` after its lookup and merge, each with its step and the client's options where it
+/// sent any. A plan without them begins with its first operation.
+pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<(usize, Operation)> {
     let own = query.workflow.as_deref().unwrap_or_default();
-    let ids = plan.iter().skip(2).take_while(|id| *id != "finish_query");
-    // the plan of a client's workflow follows it entry by entry, the lookup first
-    ids.enumerate()
-        .map(|(index, id)| match own.get(index + 1) {
-            Some(operation) if operation.id == *id => operation.clone(),
-            _ => Operation::new(id.clone()),
+    let merge = plan.iter().position(|id| id == MERGE);
+    // the plan of a client's workflow follows it entry by entry, but for the merge behind the lookup
+    let steps_more = usize::from(merge.is_some());
+    let following = plan.iter().enumerate().skip(merge.map_or(0, |merge| merge + 1));
+    following
+        .take_while(|(_, id)| *id != DELIVERY)
+        .map(|(step, id)| match own.get(step - steps_more) {
+            Some(operation) if operation.id == *id => (step, operation.clone()),
+            _ => (step, Operation::new(id.clone())),
         })
         .collect()
 }
@@ -91,4 +189,55 @@ pub(crate) fn told(query: &Query, operations: &[Operation]) -> Vec<Operation> {
         Some(operation)
     }));
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Vec<String> {
+        let ids = ["aragorn.lookup", "merge", "aragorn.score", "sort_results_score", "finish_query"];
+        ids.map(str::to_owned).to_vec()
+    }
+
+    fn owned(names: &[&str]) -> Owned {
+        Owned::named(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn stretch_ends_where_another_process_goes_on_or_the_response_follows() {
+        let all = Owned::all().stretch(&plan(), 1);
+        assert!(all.is_last() && all.contains(3) && !all.contains(4));
+        let first = owned(&["merge", "aragorn.score"]).stretch(&plan(), 1);
+        assert!(!first.is_last() && first.contains(2) && !first.contains(3));
+        assert_eq!(first.end(), 3);
+        assert!(owned(&["sort_results_score"]).stretch(&plan(), 3).is_last());
+        // whoever has the step runs it, whatever it is set to
+        assert!(owned(&["merge"]).stretch(&plan(), 2).contains(2));
+    }
+
+    #[test]
+    fn names_are_those_of_operations_and_none_is_all() {
+        assert_eq!(owned(&[]), Owned::all());
+        assert_eq!(owned(&["aragorn.score"]).ids(), ["score", "aragorn.score"]);
+        let unknown = Owned::named(&["sort".to_owned()]).unwrap_err();
+        assert_eq!(unknown.name, "sort");
+    }
+
+    #[test]
+    fn operations_have_the_options_of_the_workflow_with_and_without_a_lookup() {
+        let graph = r#"{"nodes":{"a":{"ids":["X:1"]},"b":{}},"edges":{"e":{"subject":"a","object":"b"}}}"#;
+        let limit = r#"{"id":"filter_results_top_n","parameters":{"max_results":3}}"#;
+        for (lookup, plan) in [
+            (r#"{"id":"lookup"},"#, &["aragorn.lookup", "merge", "filter_results_top_n", "finish_query"][..]),
+            ("", &["filter_results_top_n", "finish_query"]),
+        ] {
+            let body = format!(r#"{{"message":{{"query_graph":{graph}}},"workflow":[{lookup}{limit}]}}"#);
+            let query = Query::parse(body.as_bytes()).unwrap();
+            let plan: Vec<String> = plan.iter().map(|&id| id.to_owned()).collect();
+            let [(step, operation)] = &operations_of(&plan, &query)[..] else { panic!("one operation") };
+            assert_eq!(*step, plan.len() - 2);
+            assert_eq!(operation.parameters["max_results"].get(), "3");
+        }
+    }
 }

@@ -25,6 +25,11 @@ pub(crate) fn logs(id: QueryId) -> String {
     tagged(id.partition(), &format!("query:{id}:logs"))
 }
 
+/// The message between two operations.
+pub(crate) fn message(id: QueryId) -> String {
+    tagged(id.partition(), &format!("query:{id}:message"))
+}
+
 pub(crate) fn response(id: QueryId) -> String {
     tagged(id.partition(), &format!("query:{id}:response"))
 }

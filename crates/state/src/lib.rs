@@ -13,6 +13,7 @@ mod events;
 mod fan_out;
 mod ids;
 mod intake;
+mod intermediate;
 mod keys;
 mod link;
 mod logs;
@@ -35,6 +36,7 @@ pub use fan_out::{
 };
 pub use ids::{CallbackId, ConsumerName, EntryId, InvalidId, QueryId};
 pub use intake::{Delivery, NewQuery};
+pub use intermediate::Intermediate;
 pub use logs::StoredLog;
 pub use payload::{Encoding, Payload, PayloadError};
 pub use query::{Begun, JobState, Progress, QueryRecord, Standing};

@@ -67,6 +67,15 @@ pub struct Payload {
 }
 
 impl Payload {
+    /// A payload of these bytes, compressed.
+    ///
+    /// # Errors
+    /// [`PayloadError::Zstd`] when there is no memory for it.
+    pub fn compress(bytes: &[u8]) -> Result<Self, PayloadError> {
+        let stored = zstd::bulk::compress(bytes, 1).map_err(PayloadError::Zstd)?;
+        Ok(Self { encoding: Encoding::Zstd, stored: stored.into(), decoded_bytes: bytes.len() as u64 })
+    }
+
     /// The decoded bytes; never more than were announced.
     ///
     /// # Errors
@@ -170,11 +179,8 @@ impl Store {
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn discard_payloads(&self, query: crate::ids::QueryId) -> Result<(), StateError> {
-        let callbacks = self.callback_ids(query).await?;
-        if callbacks.is_empty() {
-            return Ok(());
-        }
-        let keys: Vec<String> = callbacks.into_iter().map(keys::payload).collect();
+        let callbacks = self.callback_ids(query).await?.into_iter();
+        let keys: Vec<String> = callbacks.map(keys::payload).chain([keys::message(query)]).collect();
         self.small.clone().unlink::<_, ()>(keys).await.action("discard payloads")
     }
 }

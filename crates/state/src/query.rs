@@ -115,6 +115,10 @@ pub struct QueryRecord {
     pub lookup_closed: Option<EpochMillis>,
     /// Why an operation failed for good, where one did.
     pub failure: Option<String>,
+    /// Size of the message between two operations, decoded, where one was handed on.
+    pub message_bytes: Option<u64>,
+    /// What goes with that message.
+    pub message_note: Option<String>,
     /// What has become of the sub-queries.
     pub progress: Progress,
     /// When it ended.
@@ -262,6 +266,8 @@ impl QueryRecord {
             lookup_deadline: instant("lookup_deadline_ms")?.map(Deadline::at),
             lookup_closed: instant("lookup_closed_ms")?,
             failure: fields.word("failure").map(str::to_owned),
+            message_bytes: fields.optional("message_bytes")?,
+            message_note: fields.word("message_note").map(str::to_owned),
             progress: Progress {
                 sub_queries: fields.optional("sub_queries")?.unwrap_or_default(),
                 accepted: fields.optional("accepted")?.unwrap_or_default(),

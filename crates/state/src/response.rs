@@ -78,8 +78,9 @@ impl Store {
         let chunks = self.stage(&staged_key, frames(response.body)?).await?;
         let partition = entry.query.partition();
         let next_step = response.delivery_step.map_or_else(String::new, |step| step.to_string());
+        let callbacks = self.callback_ids(entry.query).await?.into_iter();
         let payload_keys: Vec<String> =
-            self.callback_ids(entry.query).await?.into_iter().map(keys::payload).collect();
+            callbacks.map(keys::payload).chain([keys::message(entry.query)]).collect();
         let logs: Vec<&str> = response.logs.iter().map(|log| log.0.as_str()).collect();
         let answer: String = self
             .scripts

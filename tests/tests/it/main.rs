@@ -19,6 +19,7 @@ mod dialects;
 mod endings;
 mod flows;
 mod hang_up;
+mod operations;
 mod outages;
 mod responses;
 mod status;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use budget::{Clock, Deadline};
-use composer::Composer;
+use composer::{Composer, Owned};
 use runtime::{Causes, Startup, StartupError, SystemClock, TaskError, log_entry};
 use state::{Close, ConsumerName, QueryId, StepEntry, Store};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SEEN_AT_ONCE: usize = 100;
 /// A rescuer that takes longer than this has gone, too.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What follows a lookup.
+const NEXT: &str = "merge";
 
 /// One watchdog; of several, exactly one acts on a query.
 pub(crate) struct Watchdog {
@@ -31,7 +34,7 @@ impl Watchdog {
     pub(crate) fn new(startup: &Startup) -> Result<Self, StartupError> {
         Ok(Self {
             store: startup.store.clone(),
-            composer: Composer::new(startup, SystemClock)?,
+            composer: Composer::new(startup, SystemClock, Owned::all())?,
             owner: startup.consumer.clone(),
             lead: startup.settings.budgets.finish_reserve / 2,
             draining: startup.shutdown.drain.clone(),
@@ -82,18 +85,24 @@ impl Watchdog {
             return Ok(());
         };
         tracing::warn!(%query, "query {query} is late at {}: answering with what was gathered", entry.operation);
-        let merge = if entry.step == 0 { self.close_lookup(&entry).await? } else { entry };
-        match self.composer.run(&merge).await {
+        let due = if self.is_lookup(&entry).await? { self.close_lookup(&entry).await? } else { entry };
+        match self.composer.run(&due).await {
             Err(error) if !error.is_transient() => {
-                self.composer.give_up(&merge, &Causes(&error).to_string()).await
+                self.composer.give_up(&due, &Causes(&error).to_string()).await
             }
             other => other,
         }
     }
 
+    /// Whether callbacks are gathered at this step: a client may also bring the message itself.
+    async fn is_lookup(&self, entry: &StepEntry) -> Result<bool, TaskError> {
+        let record = self.store.query(entry.query).await?;
+        let next = record.as_ref().and_then(|record| record.plan.get(entry.step + 1));
+        Ok(next.is_some_and(|id| id == NEXT))
+    }
+
     /// Closes a lookup that its worker did not close; the step that follows.
     async fn close_lookup(&self, lookup: &StepEntry) -> Result<StepEntry, TaskError> {
-        const NEXT: &str = "merge";
         let now = SystemClock.now();
         let message = "The lookup was closed by the watchdog: its worker is gone or late";
         let logs = [log_entry(now, LogLevel::Warning, message)];

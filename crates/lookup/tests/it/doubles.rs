@@ -122,6 +122,8 @@ impl LookupStore for MemoryStore {
         }
         held.owner = Some(owner.clone());
         let record = QueryRecord {
+            message_bytes: None,
+            message_note: None,
             id: self.query,
             ara: "aragorn".to_owned(),
             state: JobState::Running,

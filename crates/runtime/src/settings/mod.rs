@@ -86,6 +86,8 @@ pub struct Settings {
     /// `OMNICORP_CURIES_LMDB_PATH`, `OMNICORP_SHARED_COUNTS_LMDB_PATH`: where the counts of publications are;
     /// neither or both.
     pub omnicorp: Option<OmnicorpFiles>,
+    /// `OPERATIONS`: which operations this process runs; all where none is named.
+    pub operations: Vec<String>,
     /// `RULES_DIR`: where the rule packs are.
     pub rules_dir: PathBuf,
     /// `TRAPI_VERSION`: which dialect a request is in that could be either.
@@ -218,6 +220,10 @@ impl Settings {
                 "how long callbacks are kept after the merge",
             ),
             omnicorp: omnicorp(&mut r),
+            operations: r.list(
+                "OPERATIONS",
+                "operations that an `operations` worker runs, separated by commas; empty: all",
+            ),
             rules_dir: r.text("RULES_DIR", "rules", "directory of the rule packs").into(),
             trapi_version: r.dialect(
                 "TRAPI_VERSION",

@@ -1,5 +1,5 @@
 -- Stores the final response. A sync query ends here; an async one goes on to its delivery.
--- KEYS: query, response, staged response, stream, delivery stream, logs, open queries, then payload keys of the callbacks
+-- KEYS: query, response, staged response, stream, delivery stream, logs, open queries, then payload keys of the callbacks and the message between operations
 -- ARGV: step, owner, now, entry, group, query id, channel, next step ('' ends the query), traceparent,
 --       keep payloads for ms, outcome (completed, failed), TRAPI status, description, http status,
 --       decoded bytes, log cap, count of chunk arguments, chunks.., logs..

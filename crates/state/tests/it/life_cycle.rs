@@ -149,3 +149,32 @@ async fn every_key_of_a_query_goes_by_itself() {
         assert!(ttl > 0 || key.contains(":stream:"), "{key} has no TTL");
     }
 }
+
+#[tokio::test]
+async fn message_is_handed_on_once_and_freed_with_the_response() {
+    let (scene, entry, fan_out) = Scene::registered(&["a"]).await;
+    scene.call_back(fan_out.callbacks[0].id, "{}").await.unwrap();
+    scene.close(&entry, false).await;
+    let merge = scene.take("merge").await;
+    assert_eq!(scene.hand_on(&merge, b"{}").await, Err(Standing::Lost), "whoever has not begun owns nothing");
+    scene.begin(&merge).await.unwrap();
+    // noise does not compress: this one is more than one command takes
+    let mut message = vec![0; 20 << 20];
+    rand::RngCore::fill_bytes(&mut rand::rng(), &mut message);
+    scene.hand_on(&merge, &message).await.unwrap();
+    assert_eq!(scene.hand_on(&merge, b"another").await, Err(Standing::Past));
+    assert!(!scene.keys().await.iter().any(|key| key.contains("payload") || key.contains(":staged:1")));
+
+    let score = scene.take("test.score").await;
+    assert_eq!(score.step, 2);
+    scene.nothing_waits_for("test.score").await;
+    let record = scene.begin(&score).await.unwrap().record;
+    assert_eq!((record.stage.as_str(), record.message_note.as_deref()), ("test.score", Some("a note")));
+    let stored = scene.store.intermediate(&record).await.unwrap().unwrap();
+    assert!(stored.decode().unwrap() == message);
+    let ttl: i64 = scene.redis(&["PTTL", &format!("shepherd:{{p0}}:query:{}:message", scene.id)]).await;
+    assert!(ttl > 0);
+    scene.store_response(&score, b"{}").await.unwrap();
+    assert!(!scene.keys().await.iter().any(|key| key.ends_with(":message")));
+    assert_eq!(scene.hand_on(&score, b"late").await, Err(Standing::Lost), "the response has its own step");
+}

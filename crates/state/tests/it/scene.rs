@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use budget::{Budgets, Deadline, EpochMillis, TimeoutParameter};
-use rand::SeedableRng;
 use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use shepherd_state::{
     Begun, CallbackId, CallbackRefusal, CallbackReport, Close, Closing, Conclusion, ConsumerName, Delivery,
-    Encoding, FanOut, FinalResponse, JobState, Kept, NewCallback, NewQuery, NewSubQuery, Payload, QueryId,
-    RedisAddress, RedisNode, RedisSettings, Standing, StepEntry, Store, StoredLog, TaskQueue,
+    Encoding, FanOut, FinalResponse, Intermediate, JobState, Kept, NewCallback, NewQuery, NewSubQuery,
+    Payload, QueryId, RedisAddress, RedisNode, RedisSettings, Standing, StepEntry, Store, StoredLog,
+    TaskQueue,
 };
 use testkit::PrivateRedis;
 
@@ -142,6 +143,19 @@ impl Scene {
             token: 2,
         };
         self.store.store_response(entry, &self.worker, &response, NOW).await.unwrap()
+    }
+
+    pub(crate) async fn hand_on(&self, entry: &StepEntry, message: &[u8]) -> Result<(), Standing> {
+        let intermediate = Intermediate {
+            message: &Payload::compress(message).unwrap(),
+            note: "a note",
+            next_step: 2,
+            next_operation: "test.score",
+            keep_payloads_ms: 0,
+            logs: &[],
+            token: rand::rng().random(),
+        };
+        self.store.hand_on(entry, &self.worker, &intermediate).await.unwrap()
     }
 
     /// Takes the query from its lookup to its end.
