@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use indexmap::IndexMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
-use crate::{Members, PathConstraint, QEdge, QNode, QPath, QualifierConstraint, QueryGraph};
+use crate::{Members, PathConstraint, QEdge, QNode, QPath, QueryGraph};
+
+mod constraints;
 
 /// A dialect of TRAPI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,74 +138,10 @@ fn edge_members(edge: &QEdge, dialect: Dialect) -> Members {
     let more = members.shift_remove("constraints");
     let more: Members = more.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     match dialect {
-        Dialect::V1 => spread_constraints(&mut members, more),
-        Dialect::V2 => gather_constraints(&mut members, edge.qualifier_constraints.as_deref(), more),
+        Dialect::V1 => constraints::spread(&mut members, more),
+        Dialect::V2 => constraints::gather(&mut members, edge.qualifier_constraints.as_deref(), more),
     }
     members
-}
-
-/// 1.x: constraints that only 2.0 has members for become attribute constraints.
-fn spread_constraints(members: &mut Members, more: Members) {
-    let mut left = Members::new();
-    let mut attributes: Vec<Box<RawValue>> = Vec::new();
-    for (name, raw) in more {
-        let constraint: Map<String, Value> = serde_json::from_str(raw.get()).unwrap_or_default();
-        let primary = constraint.get("primary_only") == Some(&Value::Bool(true));
-        let (id, title) = match (name.as_str(), primary) {
-            ("knowledge_level", _) => ("biolink:knowledge_level", "knowledge level"),
-            ("agent_type", _) => ("biolink:agent_type", "agent type"),
-            ("sources", false) => ("biolink:knowledge_source", "knowledge source"),
-            ("sources", true) => ("biolink:primary_knowledge_source", "primary knowledge source"),
-            _ => {
-                left.insert(name, raw);
-                continue;
-            }
-        };
-        let denied = constraint.get("behavior") == Some(&Value::from("DENY"));
-        let value = constraint.get("values");
-        let attribute = json!({"id": id, "name": title, "operator": "==", "value": value, "not": denied});
-        attributes.extend(serde_json::value::to_raw_value(&attribute).ok());
-    }
-    if !attributes.is_empty() {
-        let known = members.get("attribute_constraints");
-        let mut all: Vec<Box<RawValue>> =
-            known.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
-        all.append(&mut attributes);
-        put(members, "attribute_constraints", &all);
-    }
-    if !left.is_empty() {
-        put(members, "constraints", &left);
-    }
-}
-
-/// 2.0: all constraints of an edge are members of one object.
-fn gather_constraints(
-    members: &mut Members,
-    qualifiers: Option<&[QualifierConstraint]>,
-    mut constraints: Members,
-) {
-    members.shift_remove("qualifier_constraints");
-    if let Some(attributes) = members.shift_remove("attribute_constraints") {
-        constraints.insert("attributes".to_owned(), attributes);
-    }
-    let sets: Vec<Map<String, Value>> = qualifiers
-        .unwrap_or_default()
-        .iter()
-        .map(|constraint| {
-            let set = constraint.qualifier_set.iter();
-            set.map(|qualifier| {
-                (qualifier.qualifier_type_id.clone(), qualifier.qualifier_value.clone().into())
-            })
-            .collect()
-        })
-        .filter(|set: &Map<String, Value>| !set.is_empty())
-        .collect();
-    if !sets.is_empty() {
-        put(&mut constraints, "qualifiers", &sets);
-    }
-    if !constraints.is_empty() {
-        put(members, "constraints", &constraints);
-    }
 }
 
 fn path_members(path: &QPath, dialect: Dialect) -> Members {
@@ -231,7 +167,7 @@ fn required_categories(constraint: &PathConstraint) -> Members {
 mod tests {
     use super::*;
 
-    fn in_dialect(text: &str, dialect: Dialect) -> String {
+    pub(super) fn in_dialect(text: &str, dialect: Dialect) -> String {
         serde_json::to_string(&QueryGraph::parse(text).unwrap().in_dialect(dialect)).unwrap()
     }
 
