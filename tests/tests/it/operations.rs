@@ -101,3 +101,25 @@ async fn workflow_without_a_lookup_works_on_the_clients_own_message() {
     let reply = scene.post("/aragorn/query", &[], query.to_string()).await;
     assert_eq!(reply.status, 400, "there is nothing to sort");
 }
+
+/// An operation that never ends takes only itself away: what the merge before it made is answered.
+#[tokio::test]
+async fn operation_given_up_in_the_middle_leaves_what_came_before_it() {
+    let scene = scene::start(Plan::default(), |stack| {
+        split(stack).env("LEASE_SEC", "1").env("MAX_TASK_DELIVERIES", "1")
+    })
+    .await;
+    // frozen in the middle of a read, it is handed the operation and does nothing with it
+    scene.stack.stop("other-operations").unwrap();
+    let job = scene.submit("aragorn", queries::treats(DIABETES)).await;
+    let stage = |status: &Value| status["progress"]["stage"] == "aragorn.omnicorp";
+    scene.status_when(&job.id, "the second process", stage).await;
+    scene.stack.kill("other-operations").await.unwrap();
+    scene.stack.restart("other-operations").await.unwrap();
+    let answer = scene.answer(&job).await;
+    assert_eq!(answer.status(), "Failed");
+    assert!(!answer.results().is_empty(), "what was merged is told");
+    assert_eq!(scene.ended(&job.id).await["status"], "Failed");
+    scene.idle().await;
+    assert_eq!(scene.ars.received(&job.key).len(), 1);
+}
