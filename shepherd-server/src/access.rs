@@ -19,13 +19,19 @@ pub(crate) async fn log(request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let path = path.unwrap_or_else(|| "(no such path)".to_owned());
-    let span = tracing::info_span!("http.request", otel.name = format!("{method} {path}"), request.id = id);
-    let sent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
-    runtime::join_trace(&span, sent.unwrap_or_default());
+    let sent = request.headers().get("traceparent").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let span = tracing::info_span!(
+        "http.request",
+        otel.name = format!("{method} {path}"),
+        otel.kind = "server",
+        request.id = id,
+        trace_id = runtime::trace_id(sent),
+    );
+    runtime::join_trace(&span, sent);
     let mut response = next.run(request).instrument(span).await;
     let status = response.status().as_u16();
     let took_ms = started.elapsed().as_millis();
-    if matches!(path.as_str(), "/livez" | "/readyz") {
+    if matches!(path.as_str(), "/livez" | "/readyz" | "/metrics") {
         tracing::debug!(status, took_ms, "{method} {path} {status}");
     } else {
         tracing::info!(request.id = id, status, took_ms, "{method} {path} {status} in {took_ms} ms");

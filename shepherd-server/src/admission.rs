@@ -48,8 +48,8 @@ impl Admission {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         loop {
             ticks.tick().await;
-            match store.memory_used_pct().await {
-                Ok(used) => self.note_memory(used),
+            match store.memory().await {
+                Ok(memory) => self.note_memory(memory.used_pct()),
                 Err(error) => tracing::debug!("memory of Redis unknown: {}", Causes(&error)),
             }
         }

@@ -36,6 +36,7 @@ pub(crate) struct Gateway {
 impl Gateway {
     pub(crate) fn new(startup: &Startup) -> Self {
         let settings = &startup.settings;
+        meters::callbacks_started();
         let waits = Waits::default();
         tokio::spawn(waits.clone().listen(startup.store.clone(), Events::Finished));
         let admission = Arc::new(Admission::new(settings));
@@ -52,7 +53,7 @@ impl Gateway {
             query_max_bytes: settings.query_max_request_bytes,
             callback_max_bytes: settings.callback_max_request_bytes,
             callback_patience: Duration::from_secs(45),
-            health: Health { store: startup.store.clone(), shutdown: startup.shutdown.clone() },
+            health: Health::of(startup),
         }
     }
 }

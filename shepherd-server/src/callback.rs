@@ -8,13 +8,15 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use backon::{ExponentialBuilder, Retryable};
 use budget::EpochMillis;
+use meters::{BodyKind, CallbackOutcome};
 use rand::Rng;
-use runtime::{body_work, usable_payload};
+use runtime::{UnusableBody, body_work, usable_payload};
 use serde::Serialize;
 use state::{
     CallbackId, CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback, Payload, StateError,
 };
 use std::time::Duration;
+use tracing::Instrument;
 
 use crate::app::Gateway;
 use crate::ara::Ara;
@@ -34,19 +36,65 @@ pub(crate) async fn callback(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Taken>, ApiError> {
+    let taken = take(&gateway, &ara, &id, &headers, body).await;
+    meters::callback(match &taken {
+        Ok(Kept::Now { .. }) => CallbackOutcome::Kept,
+        Ok(Kept::Before) => CallbackOutcome::Repeated,
+        Err(error) => outcome(error),
+    });
+    let description = match taken? {
+        Kept::Now { .. } => "the callback was kept",
+        Kept::Before => "the callback had been kept before",
+    };
+    Ok(Json(Taken { status: "Success", description }))
+}
+
+async fn take(
+    gateway: &Gateway,
+    ara: &str,
+    id: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Kept, ApiError> {
     let _: Ara = ara.parse().map_err(|()| ApiError::NoSuchAra)?;
     let id: CallbackId = id.parse().map_err(|_| ApiError::NoSuchCallback)?;
     let now = gateway.clock.now();
-    let found = patiently(&gateway, || gateway.store.find_callback(id)).await?;
+    let found = patiently(gateway, || gateway.store.find_callback(id)).await?;
     let owner = found.map_err(|refusal| refused(refusal, now))?;
-    match read(&gateway, &headers, body).await {
-        Ok(payload) => keep(&gateway, id, &owner, payload).await,
-        Err(error) => {
-            if let Some(reason) = unusable(&error) {
-                keep_failure(&gateway, id, &owner, reason).await?;
+    if let Some(stop) = owner.retriever_stop {
+        meters::callback_lateness(now.seconds_after(stop));
+    }
+    let span = tracing::info_span!(
+        "callback.keep",
+        query.id = %owner.query,
+        sub_query = owner.index,
+        trace_id = runtime::trace_id(&owner.traceparent),
+    );
+    // whatever trace the caller is in, this belongs to the query's
+    runtime::join_trace(&span, &owner.traceparent);
+    let kept = async {
+        match read(gateway, headers, body).await {
+            Ok(payload) => keep(gateway, id, &owner, payload).await,
+            Err(error) => {
+                if let Some(reason) = unusable(&error) {
+                    keep_failure(gateway, id, &owner, reason).await?;
+                }
+                Err(error)
             }
-            Err(error)
         }
+    };
+    kept.instrument(span).await
+}
+
+fn outcome(error: &ApiError) -> CallbackOutcome {
+    match error {
+        ApiError::NoSuchAra | ApiError::NoSuchCallback => CallbackOutcome::Unknown,
+        ApiError::CallbackTooLate { .. } | ApiError::CallbackRemoved => CallbackOutcome::Late,
+        ApiError::TooLarge { .. } | ApiError::UnusableBody(UnusableBody::TooLarge { .. }) => {
+            CallbackOutcome::TooLarge
+        }
+        ApiError::UnusableBody(_) | ApiError::UnknownEncoding => CallbackOutcome::Unusable,
+        _ => CallbackOutcome::Refused,
     }
 }
 
@@ -64,20 +112,18 @@ async fn keep(
     id: CallbackId,
     owner: &CallbackOwner,
     payload: Payload,
-) -> Result<Json<Taken>, ApiError> {
+) -> Result<Kept, ApiError> {
     let (wire_bytes, bytes) = (payload.stored.len(), payload.decoded_bytes);
     let kept = report(gateway, id, owner, CallbackReport::Payload(payload)).await?;
     let (query, index) = (owner.query, owner.index);
-    Ok(Json(match kept {
-        Kept::Now { outstanding } => {
-            tracing::info!(
-                %query, index, bytes, wire_bytes, outstanding,
-                "kept callback {index} of query {query}: {bytes} bytes, {outstanding} outstanding"
-            );
-            Taken { status: "Success", description: "the callback was kept" }
-        }
-        Kept::Before => Taken { status: "Success", description: "the callback had been kept before" },
-    }))
+    if let Kept::Now { outstanding } = kept {
+        meters::body(BodyKind::Callback, bytes);
+        tracing::info!(
+            %query, index, bytes, wire_bytes, outstanding,
+            "kept callback {index} of query {query}: {bytes} bytes, {outstanding} outstanding"
+        );
+    }
+    Ok(kept)
 }
 
 /// Nobody waits any longer for a sub-query whose callback is of no use.

@@ -94,7 +94,7 @@ impl ApiError {
     }
 
     /// A stable name for programs.
-    fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::NoSuchAra => "no_such_ara",
             Self::NotImplemented { .. } => "not_implemented",

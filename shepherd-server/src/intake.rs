@@ -9,6 +9,7 @@ use bytes::Bytes;
 use rand::Rng;
 use runtime::{CallbackPolicy, ForbiddenUrl, body_work, log_entry};
 use state::{Delivery, NewQuery, QueryId, StoredLog};
+use tracing::Instrument;
 use trapi::{LogLevel, Query};
 use url::Url;
 
@@ -96,7 +97,17 @@ impl Examined {
             Delivery::Callback(_) => gateway.budgets.async_query(intake, self.timeout),
             Delivery::Connection => gateway.budgets.sync_query(intake, self.timeout),
         };
-        let traceparent = trace::traceparent(headers);
+        let operation = self.plan.first().map(String::as_str).unwrap_or_default();
+        let span = tracing::info_span!(
+            "queue.send",
+            otel.name = format!("send {operation}"),
+            otel.kind = "producer",
+            messaging.system = "redis",
+            messaging.operation.type = "send",
+            messaging.destination.name = operation,
+            query.id = %id,
+        );
+        let traceparent = span.in_scope(|| trace::traceparent(headers));
         let query = NewQuery {
             id,
             ara: self.ara.as_str(),
@@ -109,14 +120,22 @@ impl Examined {
             logs: &self.first_logs(id, intake),
         };
         // the id makes a second try harmless, and tells when the first one had succeeded after all
-        let stored = match gateway.store.accept(&query).await {
-            Err(error @ state::StateError::Redis { .. }) => {
-                tracing::warn!("storing a query failed, trying once more: {}", runtime::Causes(&error));
-                gateway.store.accept(&query).await
+        let stored = async {
+            match gateway.store.accept(&query).await {
+                Err(error @ state::StateError::Redis { .. }) => {
+                    tracing::warn!("storing a query failed, trying once more: {}", runtime::Causes(&error));
+                    gateway.store.accept(&query).await
+                }
+                other => other,
             }
-            other => other,
         };
-        stored.map_err(ApiError::State)?;
+        stored.instrument(span).await.map_err(ApiError::State)?;
+        let mode = match self.delivery {
+            Delivery::Callback(_) => meters::Mode::Async,
+            Delivery::Connection => meters::Mode::Sync,
+        };
+        meters::query_accepted(self.ara.as_str(), mode);
+        meters::body(meters::BodyKind::Query, self.body.len() as u64);
         tracing::info!(
             query = %id,
             ara = self.ara.as_str(),

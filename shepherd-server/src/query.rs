@@ -14,6 +14,7 @@ use serde::Serialize;
 use state::{JobState, QueryId, QueryRecord};
 
 use crate::app::Gateway;
+use crate::ara::Ara;
 use crate::error::ApiError;
 use crate::hang_up::HangUp;
 use crate::intake::{self, Mode};
@@ -34,14 +35,33 @@ pub(crate) async fn asyncquery(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Accepted>, ApiError> {
-    let query = intake::examine(&gateway, &ara, &headers, body, Mode::Async).await?;
     let id = intake::new_id(&gateway);
-    query.store(&gateway, id, &headers).await?;
+    counted(&ara, accept(&gateway, &ara, &headers, body, id).await)?;
     Ok(Json(Accepted {
         status: "Accepted",
         description: "The query was accepted; its response will be posted to the callback",
         job_id: id.to_string(),
     }))
+}
+
+async fn accept(
+    gateway: &Arc<Gateway>,
+    ara: &str,
+    headers: &HeaderMap,
+    body: Body,
+    id: QueryId,
+) -> Result<(), ApiError> {
+    let query = intake::examine(gateway, ara, headers, body, Mode::Async).await?;
+    query.store(gateway, id, headers).await?;
+    Ok(())
+}
+
+/// Counts a query that is refused.
+fn counted<T>(ara: &str, outcome: Result<T, ApiError>) -> Result<T, ApiError> {
+    if let Err(error) = &outcome {
+        meters::query_refused(ara.parse().map_or("", Ara::as_str), error.code());
+    }
+    outcome
 }
 
 /// Takes a query whose client holds the connection until the response is there.
@@ -51,13 +71,13 @@ pub(crate) async fn query(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let _place = gateway.admission.held_connection()?;
-    let query = intake::examine(&gateway, &ara, &headers, body, Mode::Sync).await?;
+    let _place = counted(&ara, gateway.admission.held_connection())?;
+    let query = counted(&ara, intake::examine(&gateway, &ara, &headers, body, Mode::Sync).await)?;
     let id = intake::new_id(&gateway);
     // an event that comes before the wait must not be missed
     let wait = gateway.waits.register(id);
     let hang_up = HangUp::guard(&gateway, id);
-    let deadline = query.store(&gateway, id, &headers).await?;
+    let deadline = counted(&ara, query.store(&gateway, id, &headers).await)?;
     let record = until_ended(&gateway, id, deadline, &wait).await?;
     let response = status::sync_response(&gateway, &record)?;
     hang_up.answered();

@@ -156,6 +156,13 @@ impl Budgets {
     }
 }
 
+impl Budgets {
+    /// When Retriever was told to stop, if it was asked at `submitted`: one margin before the lookup deadline.
+    pub fn retriever_stop(&self, lookup: Deadline, submitted: EpochMillis) -> Deadline {
+        lookup.earlier_by(self.margin(lookup.remaining(submitted)))
+    }
+}
+
 /// When callbacks that have not come are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {

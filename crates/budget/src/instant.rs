@@ -15,6 +15,11 @@ impl EpochMillis {
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
+
+    /// How many seconds after `other` this is; negative when it is before.
+    pub fn seconds_after(self, other: Self) -> f64 {
+        if self >= other { self.since(other).as_secs_f64() } else { -other.since(self).as_secs_f64() }
+    }
 }
 
 impl fmt::Display for EpochMillis {

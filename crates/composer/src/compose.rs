@@ -2,6 +2,7 @@
 //! operation's process goes on with. No I/O: CPU work only.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use answers::merge::{Callback, Merged, merge};
 use answers::message::{Unreadable, parse};
@@ -9,8 +10,9 @@ use answers::response::Envelope;
 use answers::{Message, Note};
 use budget::EpochMillis;
 use literature::Omnicorp;
+use meters::QueryKind;
 use state::{CallbackRecord, Payload, PayloadError, QueryRecord, StoredLog};
-use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph};
+use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph, Question};
 
 use crate::bodies::decode_all;
 use crate::ending::{Ending, Tally};
@@ -90,6 +92,10 @@ pub(crate) fn compose(ingredients: &mut Ingredients) -> Result<Outcome, Uncompos
     match std::mem::replace(&mut ingredients.source, Source::Client) {
         Source::Callbacks(callbacks) => {
             let question = query.query_graph.examine()?;
+            let started = Instant::now();
+            let _merging =
+                tracing::info_span!("operation.run", otel.name = "merge", callbacks = callbacks.len())
+                    .entered();
             let (records, bodies) = decode_all(callbacks);
             let graphs: Vec<QueryGraph> =
                 bodies.iter().map(|body| QueryGraph::parse(&body.query_graph)).collect::<Result<_, _>>()?;
@@ -106,6 +112,10 @@ pub(crate) fn compose(ingredients: &mut Ingredients) -> Result<Outcome, Uncompos
             let Merged { message, outcomes, logs, notes } =
                 merge(&ingredients.record.ara, &query.query_graph, &question, &inputs);
             let tally = Tally::count(&records, &outcomes);
+            let took = started.elapsed();
+            meters::merged(bodies.iter().map(|body| body.text.len() as u64).sum(), took);
+            meters::stage_ended("merge", took);
+            tally.count_missing(&ingredients.record.ara);
             go_on(ingredients, &query, Gathered { message, tally, foreign: logs, notes })
         }
         Source::Intermediate { message, note } => {
@@ -143,7 +153,10 @@ fn go_on(
     let operations = workflow::operations_of(&record.plan, query);
     if failure.is_none() {
         for (_, operation) in operations.iter().filter(|(step, _)| stretch.contains(*step)) {
+            let started = Instant::now();
+            let _span = tracing::info_span!("operation.run", otel.name = operation.id).entered();
             gathered.notes.extend(workflow::run(operation, &mut gathered.message, literature.as_deref())?);
+            meters::stage_ended(&operation.id, started.elapsed());
         }
     }
     let notes = std::mem::take(&mut gathered.notes).into_iter().map(|note| {
@@ -194,7 +207,19 @@ fn respond(
     };
     let mut body = Vec::new();
     envelope.write(&mut body)?;
+    meters::query_finished(&record.ara, kind(record, query), ending.status);
+    meters::body(meters::BodyKind::Response, body.len() as u64);
     Ok(Composed { body, ending, results, logs: own })
+}
+
+/// What the query asked for.
+fn kind(record: &QueryRecord, query: &Query) -> QueryKind {
+    match query.query_graph.examine() {
+        _ if !record.plan.iter().any(|id| id == "merge") => QueryKind::None,
+        Ok(Question::Inferred(_)) => QueryKind::Inferred,
+        Ok(Question::Pathfinder(_)) => QueryKind::Pathfinder,
+        Ok(Question::Lookup) | Err(_) => QueryKind::Lookup,
+    }
 }
 
 /// The version of TRAPI that a response in that dialect is written in.

@@ -198,7 +198,8 @@ impl<C: Clock> Composer<C> {
             now: self.clock.now(),
             failure,
         };
-        let composed = tokio::task::spawn_blocking(move || compose(&mut ingredients)).await;
+        let span = tracing::Span::current();
+        let composed = tokio::task::spawn_blocking(move || span.in_scope(|| compose(&mut ingredients))).await;
         let defect = |what: String| TaskError::Defect { what };
         match composed {
             Ok(Ok(composed)) => Ok(composed),

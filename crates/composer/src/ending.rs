@@ -1,6 +1,7 @@
 //! How a query ended, as its readers see it.
 
 use answers::merge::Outcome;
+use meters::MissingReason;
 use serde::{Deserialize, Serialize};
 use state::{CallbackRecord, CallbackStatus, JobState};
 
@@ -72,6 +73,18 @@ impl Tally {
             }
         }
         tally
+    }
+
+    /// Counts the sub-queries that gave nothing.
+    pub(crate) fn count_missing(&self, ara: &str) {
+        let counts = [
+            (MissingReason::Late, self.late),
+            (MissingReason::Refused, self.refused),
+            (MissingReason::Unusable, self.unusable),
+        ];
+        for (reason, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            meters::sub_queries_missing(ara, reason, count as u64);
+        }
     }
 
     fn unusable(&mut self, reason: Option<&str>) {

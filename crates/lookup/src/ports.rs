@@ -1,12 +1,13 @@
 //! What the runner needs of Redis and of Retriever, as traits, so that its decisions on time can be
 //! tested on paused time.
 
-use budget::{Deadline, EpochMillis};
+use budget::EpochMillis;
 use bytes::Bytes;
 use retriever::{Recovered, Retriever, SubmissionMetadata, SubmissionOutcome};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackRefusal, Close, Closing, ConsumerName, FanOut, Kept,
-    NewCallback, NewSubQuery, QueryId, Recorded, Standing, StateError, StepEntry, Store, SubmissionRecord,
+    LookupTimes, NewCallback, NewSubQuery, QueryId, Recorded, Standing, StateError, StepEntry, Store,
+    SubmissionRecord,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +27,7 @@ pub trait LookupStore: Send + Sync + 'static {
         &self,
         entry: &StepEntry,
         owner: &ConsumerName,
-        deadline: Deadline,
+        times: LookupTimes,
         sub_queries: &[NewSubQuery],
     ) -> impl Future<Output = Answer<Result<FanOut, Standing>>> + Send;
     fn record_submission(
@@ -72,10 +73,10 @@ impl LookupStore for Store {
         &self,
         entry: &StepEntry,
         owner: &ConsumerName,
-        deadline: Deadline,
+        times: LookupTimes,
         sub_queries: &[NewSubQuery],
     ) -> Answer<Result<FanOut, Standing>> {
-        Self::register(self, entry, owner, deadline, sub_queries).await
+        Self::register(self, entry, owner, times, sub_queries).await
     }
 
     async fn record_submission(

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
 use budget::{Clock, Deadline};
+use meters::{CloseReason, Outstanding};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use retriever::SubmissionOutcome;
 use runtime::{Task, TaskError, Wait, Waits, log_entry};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
-    Encoding, FanOut, NewCallback, NewSubQuery, Payload, QueryRecord, Standing, StateError, StepEntry,
-    StoredLog, SubmissionRecord,
+    Encoding, FanOut, LookupTimes, NewCallback, NewSubQuery, Payload, QueryRecord, Recorded, Standing,
+    StateError, StepEntry, StoredLog, SubmissionRecord,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -104,6 +105,9 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
             entry: &entry,
             next_operation,
             logs: Vec::new(),
+            ara: begun.record.ara.clone(),
+            started: Instant::now(),
+            outstanding: Outstanding::default(),
             submissions: JoinSet::new(),
             recovering: JoinSet::new(),
             recovered: Arc::default(),
@@ -174,6 +178,9 @@ struct Lookup<'a, S, R, C, E> {
     next_operation: String,
     /// For the query's log, written when the lookup closes.
     logs: Vec<StoredLog>,
+    ara: String,
+    started: Instant,
+    outstanding: Outstanding,
     /// Dropped with the lookup: a hung ACK delays nothing.
     submissions: JoinSet<(CallbackId, String, SubmissionOutcome, Duration)>,
     /// The attempt to recover lost callbacks, one at a time.
@@ -199,13 +206,17 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             self.log(LogLevel::Warning, format!("Only {MAX_SUB_QUERIES} of {count} sub-queries are sent"));
             expansion.sub_queries.truncate(MAX_SUB_QUERIES);
         }
-        let own = runner.settings.budgets.lookup_deadline(runner.clock.now(), &record.budget);
+        let now = runner.clock.now();
+        let deadline = runner.settings.budgets.lookup_deadline(now, &record.budget);
+        let retriever_stop = runner.settings.budgets.retriever_stop(deadline, now);
+        let own = LookupTimes { deadline, retriever_stop };
         let sub_queries = self.name(&expansion)?;
         let fan_out = match runner.store.register(self.entry, &runner.owner, own, &sub_queries).await? {
             Ok(fan_out) => fan_out,
             Err(standing) => return Ok(Err(standing)),
         };
         self.tell_start(&record, &fan_out);
+        self.outstanding.set(fan_out.outstanding());
         let deadline = fan_out.deadline;
         let shared = Arc::new(runner.shared(&record, &query, &expansion, deadline));
         drop((query, record));
@@ -256,8 +267,12 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
 
     fn submit(&mut self, shared: &Arc<Shared>, callback: CallbackRecord) {
         let (id, label) = (callback.id, callback.label.clone());
-        let span =
-            tracing::info_span!("retriever.submit", sub_query = label, outcome = tracing::field::Empty);
+        let span = tracing::info_span!(
+            "retriever.submit",
+            otel.kind = "client",
+            sub_query = label,
+            outcome = tracing::field::Empty
+        );
         let sent = Instant::now();
         let submission = Arc::clone(shared).submit(
             Arc::clone(&self.runner.retriever),
@@ -293,7 +308,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         // what came in before the wait began needs no event; own answers are an example
         let mut look = true;
         loop {
-            if look && self.close(false).await? {
+            if look && self.close(deadline, false).await? {
                 return Ok(());
             }
             look = tokio::select! {
@@ -312,7 +327,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                 }
                 Some(_) = self.recovering.join_next() => false,
                 () = &mut at_deadline => {
-                    self.close(true).await?;
+                    self.close(deadline, true).await?;
                     return Ok(());
                 }
             };
@@ -348,6 +363,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         outcome: &SubmissionOutcome,
         took: Duration,
     ) -> Result<bool, TaskError> {
+        meters::submitted(&self.ara, submission::counted(outcome), took);
         let (level, message) = submission::told(label, outcome, took);
         let query = self.entry.query;
         match level {
@@ -361,11 +377,13 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             .store
             .record_submission(self.entry, &runner.owner, id, &record, runner.clock.now())
             .await?;
-        Ok(recorded.map_or(true, |recorded| recorded.outstanding == 0))
+        let Ok(Recorded { outstanding }) = recorded else { return Ok(true) };
+        self.outstanding.set(outstanding);
+        Ok(outstanding == 0)
     }
 
     /// Closes the lookup if it can be closed; true when this worker is done with it.
-    async fn close(&mut self, deadline_passed: bool) -> Result<bool, TaskError> {
+    async fn close(&mut self, deadline: Deadline, deadline_passed: bool) -> Result<bool, TaskError> {
         self.tell_recovered();
         let runner = self.runner;
         let close = Close {
@@ -378,12 +396,17 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         let now = runner.clock.now();
         let call = || runner.store.close_lookup(self.entry, &runner.owner, &close, now);
         Ok(match insist(call).await? {
-            Closing::Open { .. } => false,
+            Closing::Open { outstanding } => {
+                self.outstanding.set(outstanding);
+                false
+            }
             Closing::Closed { missing: 0 } => {
+                self.count_close(CloseReason::Complete, deadline.remaining(now));
                 tracing::info!(%query, "lookup of query {query} closed: nothing is outstanding");
                 true
             }
             Closing::Closed { missing } => {
+                self.count_close(CloseReason::Deadline, deadline.remaining(now));
                 tracing::warn!(%query, missing, "lookup of query {query} closed at its deadline: {missing} callbacks never came");
                 true
             }
@@ -395,6 +418,11 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                 true
             }
         })
+    }
+
+    fn count_close(&self, reason: CloseReason, left: Duration) {
+        meters::lookup_closed(&self.ara, reason, left);
+        meters::stage_ended(&self.entry.operation, self.started.elapsed());
     }
 
     fn log(&mut self, level: LogLevel, message: String) {

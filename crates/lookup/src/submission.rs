@@ -75,6 +75,16 @@ impl Shared {
     }
 }
 
+/// What is counted of an outcome.
+pub(crate) fn counted(outcome: &SubmissionOutcome) -> meters::SubmissionOutcome {
+    match outcome {
+        SubmissionOutcome::Accepted { .. } => meters::SubmissionOutcome::Accepted,
+        SubmissionOutcome::InFlight { .. } => meters::SubmissionOutcome::InFlight,
+        SubmissionOutcome::Rejected { .. } => meters::SubmissionOutcome::Rejected,
+        SubmissionOutcome::NeverReached { .. } => meters::SubmissionOutcome::Unreached,
+    }
+}
+
 /// What is stored of an outcome.
 pub(crate) fn record(outcome: &SubmissionOutcome) -> SubmissionRecord {
     match outcome {

@@ -24,7 +24,7 @@ pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload}
 pub use process::{Startup, StartupError, main_with, run_worker};
 pub use settings::{OmnicorpFiles, Settings};
 pub use shutdown::Shutdown;
-pub use telemetry::{join_trace, traceparent};
+pub use telemetry::{LogFormat, LogSettings, TraceSettings, join_trace, trace_id, traceparent};
 pub use text::{Causes, log_entry, rfc3339};
 pub use waits::{Wait, Waits};
 pub use worker::{Task, TaskError, WaitingPermit, WorkPermit, Worker};

@@ -1,7 +1,9 @@
 //! From `main` to a running worker and back.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use meters::{Exposition, RecorderError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use state::{ConsumerName, StateError, Store};
@@ -28,6 +30,9 @@ pub enum StartupError {
     /// Traces cannot be sent.
     #[error("JAEGER_HOST, JAEGER_PORT: traces cannot be sent there")]
     Telemetry(#[from] opentelemetry_otlp::ExporterBuildError),
+    /// Metrics cannot be recorded.
+    #[error("metrics cannot be recorded")]
+    Metrics(#[from] RecorderError),
     /// An address cannot be listened on.
     #[error("{variable}: cannot listen on {address}")]
     Listen {
@@ -65,7 +70,12 @@ pub struct Startup {
     pub http: reqwest::Client,
     /// When to stop.
     pub shutdown: Shutdown,
+    /// What this process has counted and timed.
+    pub metrics: Exposition,
 }
+
+/// How often recorded values are taken in, so that they do not pile up where nobody scrapes.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Runs a process: answers `--print-config`, or loads the settings and runs `body`.
 pub fn main_with<F>(name: &str, body: impl FnOnce(Startup) -> F) -> ExitCode
@@ -97,15 +107,25 @@ where
         print_config(&settings);
         return Ok(());
     }
-    let endpoint = settings.otel_enabled.then_some(settings.otel_endpoint.as_str());
-    let _telemetry = crate::telemetry::init(name, settings.log_level, endpoint)?;
+    let _telemetry = crate::telemetry::init(name, settings.logs, settings.traces.as_ref())?;
+    let metrics = meters::install(name, env!("CARGO_PKG_VERSION"))?;
+    tokio::spawn(keep_up(metrics.clone()));
+    meters::redis_started();
     let store = Store::open(settings.redis.clone())?;
     let host = std::env::var("HOSTNAME").unwrap_or_default();
     let consumer = ConsumerName::random(&format!("{name}@{host}"), &mut StdRng::from_os_rng());
     let http = crate::http::http_client()?;
     let shutdown = Shutdown::on_signals(settings.drain_timeout).map_err(StartupError::Signals)?;
     tracing::info!("{name} {} starting as {consumer}", env!("CARGO_PKG_VERSION"));
-    body(Startup { settings, store, consumer, http, shutdown }).await
+    body(Startup { settings, store, consumer, http, shutdown, metrics }).await
+}
+
+async fn keep_up(metrics: Exposition) {
+    let mut ticks = tokio::time::interval(UPKEEP_EVERY);
+    loop {
+        ticks.tick().await;
+        metrics.upkeep();
+    }
 }
 
 fn print_config(settings: &Settings) {
@@ -121,7 +141,7 @@ pub fn run_worker<W: Worker>(
 ) -> ExitCode {
     main_with(name, |startup| async move {
         let worker = build(&startup)?;
-        let health = Health { store: startup.store.clone(), shutdown: startup.shutdown.clone() };
+        let health = Health::of(&startup);
         let address = startup.settings.admin_addr;
         admin::serve(address, health).await.map_err(|source| StartupError::Listen {
             variable: "ADMIN_ADDR",

@@ -19,6 +19,8 @@ pub struct CallbackOwner {
     pub index: u32,
     /// Trace context of the query; empty without one.
     pub traceparent: String,
+    /// By when Retriever was told to stop, as of the start of the lookup.
+    pub retriever_stop: Option<EpochMillis>,
 }
 
 /// Why a callback is not wanted.
@@ -84,7 +86,7 @@ impl Store {
             .arg(keys::query_prefix(id.partition()))
             .run(&self.small, "look up the callback id")
             .await?;
-        let [found, query, index, status, closed, traceparent] = &answer[..] else {
+        let [found, query, index, status, closed, traceparent, stop] = &answer[..] else {
             return Ok(Err(CallbackRefusal::Unknown));
         };
         let unknown = |_| StateError::Answer { script: "find_callback" };
@@ -102,6 +104,7 @@ impl Store {
             query: query.parse().map_err(unknown)?,
             index: index.parse().map_err(|_| StateError::Answer { script: "find_callback" })?,
             traceparent: traceparent.clone(),
+            retriever_stop: stop.parse().ok().map(EpochMillis),
         }))
     }
 

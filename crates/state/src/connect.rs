@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use std::collections::HashMap;
 
+use meters::CommandKind;
 use redis::InfoDict;
 
 use crate::address::RedisAddress;
@@ -62,8 +63,8 @@ impl Store {
         const ACTION: &str = "be addressed";
         let source = Source::new(&settings.address, settings.password.as_deref()).action(ACTION)?;
         Ok(Self {
-            small: source.link(settings.command_timeout).action(ACTION)?,
-            large: source.link(settings.payload_timeout).action(ACTION)?,
+            small: source.link(settings.command_timeout, CommandKind::Command).action(ACTION)?,
+            large: source.link(settings.payload_timeout, CommandKind::Payload).action(ACTION)?,
             source,
             scripts: Scripts::shared(),
             settings: std::sync::Arc::new(settings),
@@ -78,11 +79,11 @@ impl Store {
         redis::cmd("PING").query_async(&mut self.small.clone()).await.action("answer PING")
     }
 
-    /// How much of its `maxmemory` Redis uses, in percent; `None` where it has no such limit.
+    /// How much memory Redis uses; of several nodes, the one that is closest to its limit.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
-    pub async fn memory_used_pct(&self) -> Result<Option<f64>, StateError> {
+    pub async fn memory(&self) -> Result<Memory, StateError> {
         let mut info = redis::cmd("INFO");
         info.arg("memory");
         let mut link = self.small.clone();
@@ -97,7 +98,8 @@ impl Store {
                 .map(|all| all.into_values().collect()),
         }
         .action("tell its memory")?;
-        Ok(nodes.iter().filter_map(used_pct).reduce(f64::max))
+        let fuller = |one: Memory, other: Memory| if other.fullness() > one.fullness() { other } else { one };
+        Ok(nodes.iter().map(Memory::read).reduce(fuller).unwrap_or_default())
     }
 
     /// The partitions, for readers that must cover them all.
@@ -117,8 +119,27 @@ impl Store {
     }
 }
 
-fn used_pct(info: &InfoDict) -> Option<f64> {
-    let bytes = |name: &str| info.get::<f64>(name).filter(|bytes| *bytes > 0.0);
-    let most = bytes("maxmemory")?;
-    Some(bytes("used_memory")? / most * 100.0)
+/// Memory of Redis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// What it uses, in bytes.
+    pub used_bytes: f64,
+    /// What it may use (`maxmemory`), in bytes; 0 where it has no limit.
+    pub max_bytes: f64,
+}
+
+impl Memory {
+    fn read(info: &InfoDict) -> Self {
+        let bytes = |name: &str| info.get::<f64>(name).unwrap_or_default();
+        Self { used_bytes: bytes("used_memory"), max_bytes: bytes("maxmemory") }
+    }
+
+    /// How much of its limit is used, in percent; `None` where there is no limit.
+    pub fn used_pct(&self) -> Option<f64> {
+        (self.max_bytes > 0.0).then(|| self.used_bytes / self.max_bytes * 100.0)
+    }
+
+    fn fullness(&self) -> (f64, f64) {
+        (self.used_pct().unwrap_or_default(), self.used_bytes)
+    }
 }

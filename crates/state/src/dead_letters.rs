@@ -88,6 +88,24 @@ impl Store {
         Ok(notes.ids.iter().filter_map(DeadLetter::read).collect())
     }
 
+    /// How many notes there are, over all partitions.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn dead_letter_count(&self) -> Result<u64, StateError> {
+        let mut count = 0;
+        for partition in self.partitions() {
+            let notes: u64 = self
+                .small
+                .clone()
+                .xlen(keys::dead_letters(partition))
+                .await
+                .action("count what was given up")?;
+            count += notes;
+        }
+        Ok(count)
+    }
+
     /// Queues a given-up step once more, with the time its query had at its intake.
     ///
     /// # Errors

@@ -33,6 +33,10 @@ pub enum CallbackStatus {
 }
 
 impl CallbackStatus {
+    fn is_awaited(self) -> bool {
+        matches!(self, Self::Registered | Self::Accepted | Self::InFlight)
+    }
+
     fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "registered" => Self::Registered,
@@ -76,6 +80,15 @@ pub struct NewSubQuery {
     pub label: String,
     /// Its query graph as JSON text; a worker that takes over sends the same.
     pub query_graph: String,
+}
+
+/// When a lookup ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookupTimes {
+    /// Its deadline.
+    pub deadline: Deadline,
+    /// By when Retriever is told to stop.
+    pub retriever_stop: Deadline,
 }
 
 /// How a lookup is to be closed.
@@ -153,12 +166,17 @@ impl Store {
         &self,
         entry: &StepEntry,
         owner: &ConsumerName,
-        deadline: Deadline,
+        times: LookupTimes,
         sub_queries: &[NewSubQuery],
     ) -> Result<Result<FanOut, Standing>, StateError> {
         let mut invocation = self.scripts.register_fan_out.prepare_invoke();
         invocation.key(keys::query(entry.query)).key(keys::callbacks(entry.query));
-        invocation.arg(entry.step).arg(owner.as_str()).arg(deadline.instant().0).arg(entry.query.to_string());
+        invocation
+            .arg(entry.step)
+            .arg(owner.as_str())
+            .arg(times.deadline.instant().0)
+            .arg(times.retriever_stop.instant().0)
+            .arg(entry.query.to_string());
         for sub_query in sub_queries {
             invocation
                 .key(keys::callback(sub_query.callback))
@@ -301,6 +319,14 @@ impl Store {
         let Some(encoding) = callback.encoding else { return Ok(None) };
         let stored = self.whole_payload(&keys::payload(callback.id)).await?;
         Ok(Some(Payload { encoding, stored, decoded_bytes: callback.bytes }))
+    }
+}
+
+impl FanOut {
+    /// How many callbacks are awaited.
+    pub fn outstanding(&self) -> u32 {
+        let awaited = self.callbacks.iter().filter(|callback| callback.status.is_awaited());
+        u32::try_from(awaited.count()).unwrap_or(u32::MAX)
     }
 }
 

@@ -22,17 +22,19 @@ mod query;
 mod response;
 mod script;
 mod source;
+mod standing;
 mod tasks;
 mod watch;
 
 pub use address::{RedisAddress, RedisNode, RedisUrl};
 pub use callbacks::{CallbackOwner, CallbackRefusal, CallbackReport, Kept, NewCallback};
-pub use connect::{RedisSettings, Store};
+pub use connect::{Memory, RedisSettings, Store};
 pub use dead_letters::{DeadLetter, Redriven};
 pub use error::StateError;
 pub use events::{Event, Events};
 pub use fan_out::{
-    CallbackRecord, CallbackStatus, Close, Closing, FanOut, NewSubQuery, Recorded, SubmissionRecord,
+    CallbackRecord, CallbackStatus, Close, Closing, FanOut, LookupTimes, NewSubQuery, Recorded,
+    SubmissionRecord,
 };
 pub use ids::{CallbackId, ConsumerName, EntryId, InvalidId, QueryId};
 pub use intake::{Delivery, NewQuery};

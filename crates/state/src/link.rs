@@ -5,20 +5,34 @@
 //! sentinels anew. A cluster's connection finds its nodes by itself.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use meters::CommandKind;
 use redis::aio::{ConnectionLike, ConnectionManager, MultiplexedConnection};
 use redis::cluster_async::ClusterConnection;
-use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, ServerErrorKind, Value};
 use tokio::sync::Mutex;
 
 use crate::source::Source;
 
 /// A connection that many may use at once. Cheap to clone.
 #[derive(Clone)]
-pub(crate) enum Link {
+pub(crate) struct Link {
+    route: Route,
+    /// What its commands carry.
+    kind: CommandKind,
+}
+
+#[derive(Clone)]
+pub(crate) enum Route {
     Managed(ConnectionManager),
     Found(Arc<Finder>),
+}
+
+impl Link {
+    pub(crate) fn new(route: Route, kind: CommandKind) -> Self {
+        Self { route, kind }
+    }
 }
 
 /// An open connection.
@@ -99,7 +113,7 @@ impl ConnectionLike for Open {
     }
 }
 
-impl ConnectionLike for Link {
+impl ConnectionLike for Route {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
         match self {
             Self::Managed(manager) => manager.req_packed_command(cmd),
@@ -130,4 +144,36 @@ impl ConnectionLike for Link {
     fn get_db(&self) -> i64 {
         0
     }
+}
+
+/// Every command is timed.
+impl ConnectionLike for Link {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        Box::pin(timed(self.kind, self.route.req_packed_command(cmd)))
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        Box::pin(timed(self.kind, self.route.req_packed_commands(pipeline, offset, count)))
+    }
+
+    fn get_db(&self) -> i64 {
+        0
+    }
+}
+
+async fn timed<T>(kind: CommandKind, command: RedisFuture<'_, T>) -> RedisResult<T> {
+    let started = Instant::now();
+    let answer = command.await;
+    match &answer {
+        Ok(_) => meters::redis_answered(kind, started.elapsed()),
+        // a script that Redis does not hold yet is sent whole
+        Err(error) if matches!(error.kind(), ErrorKind::Server(ServerErrorKind::NoScript)) => {}
+        Err(error) => meters::redis_failed(error.is_connection_dropped() || error.is_io_error()),
+    }
+    answer
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use meters::CommandKind;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use redis::cluster::ClusterClientBuilder;
 use redis::io::tcp::TcpSettings;
@@ -14,7 +15,7 @@ use redis::{
 use tokio::sync::Mutex;
 
 use crate::address::{RedisAddress, RedisNode};
-use crate::link::{Finder, Link, Open};
+use crate::link::{Finder, Link, Open, Route};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// A cluster's client cannot do without a limit; longer than any blocking read.
@@ -48,7 +49,11 @@ impl Source {
     }
 
     /// A connection for many users, opened by its first command.
-    pub(crate) fn link(&self, response_timeout: Duration) -> RedisResult<Link> {
+    pub(crate) fn link(&self, response_timeout: Duration, kind: CommandKind) -> RedisResult<Link> {
+        self.route(response_timeout).map(|route| Link::new(route, kind))
+    }
+
+    fn route(&self, response_timeout: Duration) -> RedisResult<Route> {
         match self {
             Self::Single(client) => {
                 let config = ConnectionManagerConfig::new()
@@ -57,10 +62,10 @@ impl Source {
                     .set_number_of_retries(1)
                     .set_min_delay(Duration::from_millis(50))
                     .set_max_delay(Duration::from_millis(500));
-                ConnectionManager::new_lazy_with_config(client.clone(), config).map(Link::Managed)
+                ConnectionManager::new_lazy_with_config(client.clone(), config).map(Route::Managed)
             }
             Self::Sentinel { .. } | Self::Cluster { .. } => {
-                Ok(Link::Found(Arc::new(Finder::new(self.clone(), response_timeout))))
+                Ok(Route::Found(Arc::new(Finder::new(self.clone(), response_timeout))))
             }
         }
     }

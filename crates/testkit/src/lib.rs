@@ -35,6 +35,7 @@ pub mod answers;
 pub mod ars;
 pub mod http;
 mod journal;
+pub mod lmdb;
 pub mod poll;
 pub mod ports;
 pub mod process;

@@ -24,6 +24,7 @@ const SLOWEST_BYTES_PER_SEC: u64 = 1 << 20;
 pub(crate) struct Parcel {
     pub(crate) url: Url,
     pub(crate) response: StoredResponse,
+    /// Trace context of the query.
     pub(crate) traceparent: String,
 }
 
@@ -51,8 +52,9 @@ impl Parcel {
             .header(IDEMPOTENCY_KEY, self.response.query.to_string())
             .timeout(patience.min(left))
             .body(reqwest::Body::wrap_stream(chunks));
-        if !self.traceparent.is_empty() {
-            request = request.header(TRACEPARENT, &self.traceparent);
+        let traceparent = runtime::traceparent(&tracing::Span::current(), &self.traceparent);
+        if !traceparent.is_empty() {
+            request = request.header(TRACEPARENT, traceparent);
         }
         match request.send().await {
             Ok(response) => judge(response).await,

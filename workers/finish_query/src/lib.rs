@@ -5,17 +5,20 @@
 //! worker also watches the deadlines of all open queries.
 
 mod attempt;
+mod standings;
 mod watchdog;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attempt::{Attempt, Parcel};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::{Clock, Deadline};
+use meters::DeliveryOutcome;
 use runtime::{CallbackPolicy, SystemClock, Task, TaskError, Worker, callback_client, log_entry, run_worker};
 use state::{Conclusion, ConsumerName, Delivery, QueryRecord, Standing, StepEntry, Store, StoredResponse};
 use tokio::sync::Semaphore;
+use tracing::Instrument;
 use trapi::LogLevel;
 use url::Url;
 
@@ -45,7 +48,9 @@ enum Ending {
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
     run_worker("finish-query", |startup| {
+        meters::delivery_started();
         tokio::spawn(Watchdog::new(startup)?.watch());
+        tokio::spawn(standings::observe(startup.store.clone()));
         Ok(Finish {
             store: startup.store.clone(),
             http: callback_client(&startup.settings.callback_policy)?,
@@ -74,10 +79,12 @@ impl<C: Clock> Worker for Finish<C> {
                 return Ok(self.store.settle(&entry.operation, partition, &entry.id).await?);
             }
         };
+        let started = Instant::now();
         let ending = tokio::select! {
             ending = self.deliver(&record) => ending?,
             () = draining.cancelled() => Ending::Draining,
         };
+        meters::stage_ended(&entry.operation, started.elapsed());
         self.conclude(&entry, ending).await
     }
 
@@ -109,7 +116,7 @@ impl<C: Clock> Finish<C> {
         let parcel = Parcel {
             url,
             response: StoredResponse { query: record.id, bytes },
-            traceparent: runtime::traceparent(&tracing::Span::current(), &record.traceparent),
+            traceparent: record.traceparent.clone(),
         };
         self.try_until_deadline(&parcel, self.last_moment(record)).await
     }
@@ -124,15 +131,23 @@ impl<C: Clock> Finish<C> {
         let mut pauses = pauses();
         loop {
             let (why, after) = match self.try_once(parcel, end).await? {
-                Attempt::Delivered { status } => return Ok(Ending::Delivered { status }),
-                Attempt::Refused { why } => return Ok(Ending::Undelivered { why }),
+                Attempt::Delivered { status } => {
+                    meters::delivery_attempt(DeliveryOutcome::Delivered);
+                    return Ok(Ending::Delivered { status });
+                }
+                Attempt::Refused { why } => {
+                    meters::delivery_attempt(DeliveryOutcome::Refused);
+                    return Ok(Ending::Undelivered { why });
+                }
                 Attempt::Again { why, after } => (why, after),
             };
             let query = parcel.response.query;
             let pause = after.or_else(|| pauses.next()).unwrap_or(LAST_CHANCE);
             if pause >= end.remaining(self.clock.now()) {
+                meters::delivery_attempt(DeliveryOutcome::GaveUp);
                 return Ok(Ending::Undelivered { why: format!("{why}, and no time is left to try again") });
             }
+            meters::delivery_attempt(DeliveryOutcome::Retried);
             tracing::warn!(%query, "response of query {query} not delivered: {why}; again in {} ms", pause.as_millis());
             tokio::time::sleep(pause).await;
         }
@@ -142,7 +157,9 @@ impl<C: Clock> Finish<C> {
         // the semaphore is never closed
         let _post = self.posts.acquire().await;
         let left = end.remaining(self.clock.now());
-        Ok(parcel.post(&self.http, &self.store, left).await)
+        let span =
+            tracing::info_span!("response.post", otel.kind = "client", query.id = %parcel.response.query);
+        Ok(parcel.post(&self.http, &self.store, left).instrument(span).await)
     }
 
     async fn conclude(&self, entry: &StepEntry, ending: Ending) -> Result<(), TaskError> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use budget::{Clock, Deadline};
 use composer::{Composer, Owned};
+use meters::CloseReason;
 use runtime::{Causes, Startup, StartupError, SystemClock, TaskError, log_entry};
-use state::{Close, ConsumerName, QueryId, StepEntry, Store};
+use state::{Close, Closing, ConsumerName, QueryId, StepEntry, Store};
 use tokio_util::sync::CancellationToken;
 use trapi::LogLevel;
 
@@ -108,7 +109,10 @@ impl Watchdog {
         let logs = [log_entry(now, LogLevel::Warning, message)];
         let close = Close { next_operation: NEXT, force: true, failure: None, logs: &logs };
         // whatever it finds: the next step is what the composer looks at
-        self.store.close_lookup(lookup, &self.owner, &close, now).await?;
+        if let Closing::Closed { .. } = self.store.close_lookup(lookup, &self.owner, &close, now).await? {
+            let ara = lookup.operation.split('.').next().unwrap_or_default();
+            meters::lookup_closed(ara, CloseReason::TakenOver, Duration::ZERO);
+        }
         Ok(StepEntry { operation: NEXT.to_owned(), step: lookup.step + 1, ..lookup.clone() })
     }
 }

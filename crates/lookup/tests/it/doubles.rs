@@ -15,8 +15,8 @@ use shepherd_lookup::ports::{LookupStore, Submit};
 use shepherd_lookup::{Expand, Expansion, ExpansionError, Runner, RunnerSettings};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackRefusal, CallbackStatus, Close, Closing, ConsumerName,
-    Delivery, Event, FanOut, JobState, Kept, NewCallback, NewSubQuery, Progress, QueryId, QueryRecord,
-    Recorded, Standing, StateError, StepEntry, SubmissionRecord,
+    Delivery, Event, FanOut, JobState, Kept, LookupTimes, NewCallback, NewSubQuery, Progress, QueryId,
+    QueryRecord, Recorded, Standing, StateError, StepEntry, SubmissionRecord,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -152,7 +152,7 @@ impl LookupStore for MemoryStore {
         &self,
         _: &StepEntry,
         owner: &ConsumerName,
-        deadline: Deadline,
+        times: LookupTimes,
         sub_queries: &[NewSubQuery],
     ) -> Answer<Result<FanOut, Standing>> {
         let mut held = match self.standing(owner) {
@@ -172,7 +172,11 @@ impl LookupStore for MemoryStore {
             encoding: None,
             bytes: 0,
         };
-        let fan_out = FanOut { deadline, callbacks: sub_queries.iter().map(fresh).collect(), resumed: false };
+        let fan_out = FanOut {
+            deadline: times.deadline,
+            callbacks: sub_queries.iter().map(fresh).collect(),
+            resumed: false,
+        };
         held.fan_out = Some(fan_out.clone());
         Ok(Ok(fan_out))
     }

@@ -17,6 +17,7 @@ use trapi::Dialect;
 use url::Url;
 
 use crate::callback_policy::CallbackPolicy;
+use crate::telemetry::{LogSettings, TraceSettings};
 
 use reader::Reader;
 pub use reader::{Problem, SettingsError, Shown};
@@ -39,8 +40,8 @@ pub struct Settings {
     pub server_maturity: String,
     /// `SERVER_LOCATION`: who runs it.
     pub server_location: String,
-    /// `LOG_LEVEL`: how much the process logs.
-    pub log_level: tracing_subscriber::filter::LevelFilter,
+    /// `LOG_LEVEL`, `LOG_FORMAT`: how much the process logs, and how.
+    pub logs: LogSettings,
     /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_URL`, `REDIS_TTL`, `PARTITIONS`,
     /// `MAX_QUEUED`, `MAX_LOGS`.
     pub redis: RedisSettings,
@@ -96,10 +97,9 @@ pub struct Settings {
     pub retriever_trapi_version: Dialect,
     /// `BIOLINK_VERSION`: told in responses.
     pub biolink_version: String,
-    /// `OTEL_ENABLED`: whether traces are exported; by default where `JAEGER_HOST` is set.
-    pub otel_enabled: bool,
-    /// `JAEGER_HOST` and `JAEGER_PORT`: where traces go, as an OTLP gRPC endpoint.
-    pub otel_endpoint: String,
+    /// Where traces go, if anywhere: `OTEL_ENABLED` (by default where `JAEGER_HOST` is set), `JAEGER_HOST`,
+    /// `JAEGER_PORT`, `OTEL_SAMPLE_RATIO`.
+    pub traces: Option<TraceSettings>,
     /// `BIND_ADDR`: where the gateway listens.
     pub bind_addr: SocketAddr,
     /// `ADMIN_ADDR`: where every other process answers health checks.
@@ -130,10 +130,7 @@ impl Settings {
     fn read(mut r: Reader) -> Result<Self, SettingsError> {
         let redis = redis_settings(&mut r);
         let budgets = budgets(&mut r);
-        let jaeger_host =
-            r.text("JAEGER_HOST", "", "host that takes traces (OTLP gRPC), with or without http://");
-        let jaeger_port = r.port("JAEGER_PORT", "4317", "port that takes traces");
-        let traced = if jaeger_host.is_empty() { "false" } else { "true" };
+        let traces = traces(&mut r);
         let settings = Self {
             server_url: r.text("SERVER_URL", "http://localhost:5439", "where this service can be found"),
             server_maturity: r.text(
@@ -142,7 +139,10 @@ impl Settings {
                 "development, staging, testing or production",
             ),
             server_location: r.text("SERVER_LOCATION", "RENCI", "who runs this service"),
-            log_level: r.level("LOG_LEVEL", "INFO", "how much this process logs"),
+            logs: LogSettings {
+                level: r.level("LOG_LEVEL", "INFO", "how much this process logs"),
+                format: r.log_format("LOG_FORMAT", "json", "json for programs, pretty for people"),
+            },
             redis,
             budgets,
             callback_host: r.url(
@@ -236,12 +236,7 @@ impl Settings {
                 "TRAPI version of what Retriever is sent: 1.6 or 2.0",
             ),
             biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
-            otel_enabled: r.flag(
-                "OTEL_ENABLED",
-                traced,
-                "whether traces are exported; by default where JAEGER_HOST is set",
-            ),
-            otel_endpoint: endpoint(&jaeger_host, jaeger_port),
+            traces,
             bind_addr: r.address("BIND_ADDR", "0.0.0.0:5439", "where the gateway listens"),
             admin_addr: r.address(
                 "ADMIN_ADDR",
@@ -351,6 +346,20 @@ fn omnicorp(r: &mut Reader) -> Option<OmnicorpFiles> {
             None
         }
     }
+}
+
+fn traces(r: &mut Reader) -> Option<TraceSettings> {
+    let host = r.text("JAEGER_HOST", "", "host that takes traces (OTLP gRPC), with or without http://");
+    let port = r.port("JAEGER_PORT", "4317", "port that takes traces");
+    let traced = if host.is_empty() { "false" } else { "true" };
+    let enabled =
+        r.flag("OTEL_ENABLED", traced, "whether traces are exported; by default where JAEGER_HOST is set");
+    let sample_ratio = r.ratio(
+        "OTEL_SAMPLE_RATIO",
+        "1",
+        "share of traces recorded where the caller has not decided, 0 to 1",
+    );
+    enabled.then(|| TraceSettings { endpoint: endpoint(&host, port), sample_ratio })
 }
 
 fn callback_policy(r: &mut Reader) -> CallbackPolicy {

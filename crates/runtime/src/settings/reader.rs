@@ -13,6 +13,7 @@ use trapi::Dialect;
 use url::Url;
 
 use super::parse;
+use crate::telemetry::LogFormat;
 
 const MASK: &str = "********";
 
@@ -197,6 +198,15 @@ impl Reader {
 
     pub(super) fn level(&mut self, name: &'static str, default: &str, about: &'static str) -> LevelFilter {
         self.value(name, default, about, "DEBUG, INFO, WARNING or ERROR", parse::level, LevelFilter::INFO)
+    }
+
+    pub(super) fn log_format(&mut self, name: &'static str, default: &str, about: &'static str) -> LogFormat {
+        self.value(name, default, about, "json or pretty", parsed, LogFormat::default())
+    }
+
+    pub(super) fn ratio(&mut self, name: &'static str, default: &str, about: &'static str) -> f64 {
+        let parse = |text: &str| parsed(text).filter(|ratio| (0.0..=1.0).contains(ratio));
+        self.value(name, default, about, "a number from 0 to 1", parse, 0.0)
     }
 
     pub(super) fn dialect(&mut self, name: &'static str, default: &str, about: &'static str) -> Dialect {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::telemetry::LogFormat;
 
 fn read(variables: &[(&str, &str)]) -> Result<Settings, SettingsError> {
     Settings::from_variables(variables.iter().copied())
@@ -16,7 +17,8 @@ fn defaults_need_no_variable() {
     assert_eq!(settings.bind_addr.port(), 5439);
     assert_eq!(settings.max_waiting, 10_000);
     assert_eq!(settings.callback_max_request_bytes, 512 << 20);
-    assert!(!settings.otel_enabled);
+    assert!(settings.traces.is_none());
+    assert_eq!(settings.logs.format, LogFormat::Json);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{Task, Worker};
 use crate::clock::SystemClock;
 use crate::process::Startup;
 use crate::shutdown::Shutdown;
-use crate::telemetry::join_trace;
+use crate::telemetry::{join_trace, trace_id};
 use crate::text::Causes;
 
 /// How many entries one read takes at most.
@@ -37,6 +37,7 @@ pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
     });
     let mut loops = JoinSet::new();
     for operation in shared.worker.operations() {
+        meters::worker_started(&operation);
         for partition in startup.store.partitions() {
             let new_queue = || TaskQueue::new(&startup.store, &operation, partition, &startup.consumer);
             let leases = Leases::default();
@@ -131,6 +132,7 @@ impl<W: Worker> Shared<W> {
         let claimed = queue.claim(self.lease, count).await?;
         for Delivered { entry, deliveries } in &claimed {
             let query = entry.query;
+            meters::lease_taken_over(&entry.operation);
             tracing::info!(%query, "took over {} of query {query}, delivery {deliveries}", entry.operation);
         }
         Ok(claimed)
@@ -149,10 +151,15 @@ impl<W: Worker> Shared<W> {
         let entry = &delivered.entry;
         let span = tracing::info_span!(
             "task.run",
-            otel.name = entry.operation,
+            otel.name = format!("process {}", entry.operation),
+            otel.kind = "consumer",
+            messaging.system = "redis",
+            messaging.operation.type = "process",
+            messaging.destination.name = entry.operation,
+            messaging.message.id = %entry.id,
             query.id = %entry.query,
             task.attempt = delivered.deliveries,
-            messaging.message.id = %entry.id,
+            trace_id = trace_id(&entry.traceparent),
         );
         join_trace(&span, &entry.traceparent);
         let handled = async {
@@ -195,6 +202,7 @@ impl<W: Worker> Shared<W> {
 
     async fn give_up(&self, entry: &StepEntry, deliveries: u32, reason: &str) {
         let query = entry.query;
+        meters::dead_letter(&entry.operation);
         tracing::error!(%query, "gave up {} of query {query}: {reason}", entry.operation);
         if let Err(error) = self.store.bury(entry, deliveries, reason, SystemClock.now()).await {
             tracing::error!(%query, "and could not note it: {}", Causes(&error));

@@ -5,7 +5,7 @@
 local held = redis.call('HMGET', KEYS[1], 'query', 'index', 'status')
 if not held[1] then return {'unknown'} end
 local key = ARGV[1] .. held[1]
-local query = redis.call('HMGET', key, 'lookup_closed_ms', 'traceparent')
+local query = redis.call('HMGET', key, 'lookup_closed_ms', 'traceparent', 'retriever_stop_ms')
 local came = held[3] == 'returned' or held[3] == 'failed' or held[3] == 'removed'
 if query[1] and not came then count_late(key, KEYS[1]) end
-return {'found', held[1], held[2], held[3], query[1] or '', query[2] or ''}
+return {'found', held[1], held[2], held[3], query[1] or '', query[2] or '', query[3] or ''}

@@ -7,9 +7,9 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use shepherd_state::{
     Begun, CallbackId, CallbackRefusal, CallbackReport, Close, Closing, Conclusion, ConsumerName, Delivery,
-    Encoding, FanOut, FinalResponse, Intermediate, JobState, Kept, NewCallback, NewQuery, NewSubQuery,
-    Payload, QueryId, RedisAddress, RedisNode, RedisSettings, Standing, StepEntry, Store, StoredLog,
-    TaskQueue,
+    Encoding, FanOut, FinalResponse, Intermediate, JobState, Kept, LookupTimes, NewCallback, NewQuery,
+    NewSubQuery, Payload, QueryId, RedisAddress, RedisNode, RedisSettings, Standing, StepEntry, Store,
+    StoredLog, TaskQueue,
 };
 use testkit::PrivateRedis;
 
@@ -104,7 +104,8 @@ impl Scene {
                 query_graph: format!("{{\"{label}\":1}}"),
             })
             .collect();
-        self.store.register(entry, &self.worker, deadline, &sub_queries).await.unwrap()
+        let times = LookupTimes { deadline, retriever_stop: deadline };
+        self.store.register(entry, &self.worker, times, &sub_queries).await.unwrap()
     }
 
     pub(crate) async fn call_back(&self, id: CallbackId, body: &str) -> Result<Kept, CallbackRefusal> {

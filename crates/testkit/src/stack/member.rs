@@ -50,6 +50,14 @@ impl Member {
         &self.spec.label
     }
 
+    /// Where it tells how it is.
+    pub(super) fn http(&self) -> Option<SocketAddr> {
+        match self.readiness {
+            Readiness::Http(address) => Some(address),
+            Readiness::Redis(_) => None,
+        }
+    }
+
     pub(super) fn spec(&self) -> &ProcessSpec {
         &self.spec
     }

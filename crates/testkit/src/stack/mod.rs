@@ -120,6 +120,15 @@ impl Stack {
         Ok(self.member(label)?.process().pid())
     }
 
+    /// Base URL of the health checks and metrics of `label`.
+    ///
+    /// # Errors
+    /// [`StackError::UnknownLabel`], also for a process without any.
+    pub fn operator_url(&self, label: &str) -> Result<String, StackError> {
+        let unknown = || StackError::UnknownLabel(label.to_owned());
+        self.member(label)?.http().map(|address| format!("http://{address}")).ok_or_else(unknown)
+    }
+
     /// Everything `label` has written since the stack was started.
     ///
     /// # Errors

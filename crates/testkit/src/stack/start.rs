@@ -177,6 +177,8 @@ impl StackBuilder {
             ("CALLBACK_HOST".to_owned(), gateway.clone()),
             ("SERVER_URL".to_owned(), gateway.clone()),
             ("LOG_LEVEL".to_owned(), "INFO".to_owned()),
+            // people read the logs of such a stack
+            ("LOG_FORMAT".to_owned(), "pretty".to_owned()),
         ]);
         if let Some(rules) = &self.rules_dir {
             defaults.insert("RULES_DIR".to_owned(), rules.display().to_string());
