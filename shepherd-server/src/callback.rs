@@ -17,19 +17,44 @@ use state::{
 };
 use std::time::Duration;
 use tracing::Instrument;
+use utoipa::ToSchema;
 
 use crate::app::Gateway;
 use crate::ara::Ara;
 use crate::body;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
+use crate::openapi::schemas;
 
-#[derive(Serialize)]
+/// The callback was taken.
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Taken {
     status: &'static str,
     description: &'static str,
 }
 
 /// Takes a callback: 200 means that it is kept and will be in the answer.
+#[utoipa::path(
+    post,
+    path = "/{ara}/callback/{callback_id}",
+    tag = "retriever",
+    params(
+        ("ara" = Ara, Path, description = "the persona"),
+        ("callback_id" = String, Path, description = "the one that the submission named"),
+    ),
+    request_body(content = schemas::Callback, description = "as JSON, also with Content-Encoding gzip or zstd"),
+    responses(
+        (status = 200, description = "it will be in the answer", body = Taken),
+        (status = 400, description = "the body did not arrive whole", body = ErrorBody),
+        (status = 404, description = "unknown or expired id", body = ErrorBody),
+        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
+        (status = 410, description = "the lookup has closed", body = ErrorBody),
+        (status = 413, description = "the body is too large", body = ErrorBody),
+        (status = 415, description = "an unknown Content-Encoding", body = ErrorBody),
+        (status = 422, description = "unusable: nobody waits for this sub-query any longer", body = ErrorBody),
+        (status = 429, description = "too many callbacks at once: see Retry-After", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn callback(
     State(gateway): State<Arc<Gateway>>,
     Path((ara, id)): Path<(String, String)>,

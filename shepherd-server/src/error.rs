@@ -10,6 +10,7 @@ use runtime::{Causes, ForbiddenUrl, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
+use utoipa::ToSchema;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -50,16 +51,23 @@ pub(crate) enum ApiError {
     MemoryIsShort,
     #[error("too many requests at once, try again later")]
     TooManyRequests,
+    #[error("Retriever does not answer")]
+    NoRetriever,
     #[error("the query was not answered in time")]
     NotInTime,
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
+/// Why a request is refused.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    /// Always `Error`.
     status: &'static str,
+    /// A stable name for programs.
     code: &'static str,
+    /// The field to look at, as a JSON path.
     #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<&'a str>,
+    field: Option<String>,
+    /// The reason, for people.
     description: String,
 }
 
@@ -89,6 +97,7 @@ impl ApiError {
             Self::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::MemoryIsShort => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::NoRetriever => StatusCode::BAD_GATEWAY,
             Self::NotInTime => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -114,6 +123,7 @@ impl ApiError {
             Self::State(_) => "unavailable",
             Self::MemoryIsShort => "short_of_memory",
             Self::TooManyRequests => "too_many_requests",
+            Self::NoRetriever => "no_retriever",
             Self::NotInTime => "not_in_time",
         }
     }
@@ -134,8 +144,12 @@ impl IntoResponse for ApiError {
         if let Self::State(error) = &self {
             tracing::error!("request refused: {}", Causes(error));
         }
-        let body =
-            Body { status: "Error", code: self.code(), field: self.field(), description: self.to_string() };
+        let body = ErrorBody {
+            status: "Error",
+            code: self.code(),
+            field: self.field().map(str::to_owned),
+            description: self.to_string(),
+        };
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
         match &self {
@@ -161,21 +175,16 @@ fn seconds(duration: Duration) -> HeaderValue {
     HeaderValue::from(duration.as_secs().max(1))
 }
 
-#[derive(Serialize)]
-struct Refusal {
-    status: &'static str,
-    code: &'static str,
-    description: &'static str,
+fn refusal(status: StatusCode, code: &'static str, description: &str) -> Response {
+    let body = ErrorBody { status: "Error", code, field: None, description: description.to_owned() };
+    (status, Json(body)).into_response()
 }
 
 pub(crate) async fn no_such_route() -> Response {
     let description = "no such path; queries go to /{ara}/asyncquery and /{ara}/query";
-    (StatusCode::NOT_FOUND, Json(Refusal { status: "Error", code: "no_such_path", description }))
-        .into_response()
+    refusal(StatusCode::NOT_FOUND, "no_such_path", description)
 }
 
 pub(crate) async fn no_such_method() -> Response {
-    let description = "this path does not take this method";
-    let body = Json(Refusal { status: "Error", code: "no_such_method", description });
-    (StatusCode::METHOD_NOT_ALLOWED, body).into_response()
+    refusal(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", "this path does not take this method")
 }

@@ -14,6 +14,8 @@ mod error;
 mod hang_up;
 mod intake;
 mod linger;
+mod meta_knowledge_graph;
+mod openapi;
 mod query;
 mod serve;
 mod status;
@@ -27,7 +29,7 @@ use runtime::{StartupError, main_with};
 pub fn run() -> ExitCode {
     main_with("shepherd-server", |startup| async move {
         let address = startup.settings.bind_addr;
-        let app = app::router(app::Gateway::new(&startup));
+        let app = app::router(app::Gateway::new(&startup), &startup.settings);
         let listener = tokio::net::TcpListener::bind(address)
             .await
             .map_err(|source| StartupError::Listen { variable: "BIND_ADDR", address, source })?;

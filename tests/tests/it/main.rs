@@ -20,6 +20,7 @@ mod endings;
 mod flows;
 mod hang_up;
 mod metrics;
+mod openapi;
 mod operations;
 mod outages;
 mod responses;
