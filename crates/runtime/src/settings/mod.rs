@@ -42,7 +42,7 @@ pub struct Settings {
     /// `LOG_LEVEL`: how much the process logs.
     pub log_level: tracing_subscriber::filter::LevelFilter,
     /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_URL`, `REDIS_TTL`, `PARTITIONS`,
-    /// `MAX_QUEUED`, `MAX_LOGS`.
+    /// `MAX_QUEUED`, `MAX_OPEN_QUERIES`, `MAX_LOGS`.
     pub redis: RedisSettings,
     /// `LOOKUP_TIMEOUT`, `QUERY_TIMEOUT_SEC`, `SYNC_QUERY_TIMEOUT_SEC`, `KG_RETRIEVAL_SUBMIT_TIMEOUT`,
     /// `RETRIEVER_TIMEOUT_MARGIN`, `FINISH_RESERVE_SEC`.
@@ -300,7 +300,16 @@ fn redis_settings(r: &mut Reader) -> RedisSettings {
             "longest wait for one command with a payload",
         ),
         partitions: r.partitions("PARTITIONS", "1", "in how many Redis slots the queries are divided"),
-        max_queued: r.positive("MAX_QUEUED", "10000", "queries that may wait for their first worker"),
+        max_queued: r.positive(
+            "MAX_QUEUED",
+            "10000",
+            "queries that may be in their first step, waiting for it or at it, per partition",
+        ),
+        max_open: r.positive(
+            "MAX_OPEN_QUERIES",
+            "20000",
+            "queries that may be open at once, in any step, per partition",
+        ),
         max_logs: r.positive("MAX_LOGS", "2000", "log entries kept per query"),
         ttl: r.seconds("REDIS_TTL", "259200", "how long a query's data is kept after its deadline"),
     }
