@@ -41,7 +41,16 @@ impl Finder {
         Self { source, response_timeout, found: Mutex::new((0, None)) }
     }
 
+    /// The connection, within the time that a command has: those who stand in line while the data's place does
+    /// not answer give up one after the other, not each after the one before.
     async fn connection(&self) -> RedisResult<(u64, Open)> {
+        match tokio::time::timeout(self.response_timeout, self.found_or_opened()).await {
+            Ok(connection) => connection,
+            Err(_) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        }
+    }
+
+    async fn found_or_opened(&self) -> RedisResult<(u64, Open)> {
         let mut found = self.found.lock().await;
         if let (generation, Some(open)) = &*found {
             return Ok((*generation, open.clone()));
