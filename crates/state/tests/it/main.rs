@@ -10,4 +10,5 @@ mod leases;
 mod life_cycle;
 mod scene;
 mod submissions;
+mod trouble;
 mod watch;
