@@ -12,3 +12,4 @@ mod scene;
 mod submissions;
 mod trouble;
 mod watch;
+mod wrong_states;
