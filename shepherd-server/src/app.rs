@@ -12,7 +12,7 @@ use runtime::{CallbackPolicy, Health, Startup, SystemClock, Waits, health_router
 use state::{Events, Store};
 
 use crate::admission::Admission;
-use crate::{access, callback, linger, query, status};
+use crate::{access, callback, framing, linger, query, status};
 
 /// What all handlers share.
 pub(crate) struct Gateway {
@@ -75,5 +75,6 @@ pub(crate) fn router(gateway: Gateway) -> Router {
         .with_state(Arc::new(gateway))
         .merge(health)
         .layer(middleware::from_fn(linger::take_rest))
+        .layer(middleware::from_fn(framing::check))
         .layer(middleware::from_fn(access::log))
 }

@@ -99,9 +99,13 @@ async fn report(
     report: CallbackReport,
 ) -> Result<Kept, ApiError> {
     let now = gateway.clock.now();
-    let token = rand::rng().random();
-    let callback = NewCallback { id, query: owner.query, report, now, token };
-    let kept = patiently(gateway, || gateway.store.keep_callback(&callback)).await?;
+    // each try with a token of its own: one that seems to have failed may still be under way
+    let keep = || async {
+        let token = rand::rng().random();
+        let callback = NewCallback { id, query: owner.query, report: report.clone(), now, token };
+        gateway.store.keep_callback(&callback).await
+    };
+    let kept = patiently(gateway, keep).await?;
     kept.map_err(|refusal| refused(refusal, gateway.clock.now()))
 }
 

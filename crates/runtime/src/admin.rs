@@ -11,7 +11,11 @@ use axum::routing::get;
 use state::Store;
 use tokio::net::TcpListener;
 
+use crate::serve::serve;
 use crate::shutdown::Shutdown;
+
+/// Only probes and operators come here.
+const MAX_CONNECTIONS: usize = 100;
 
 /// What the health of a process depends on.
 #[derive(Clone)]
@@ -43,15 +47,10 @@ async fn readyz(State(health): State<Arc<Health>>) -> (StatusCode, &'static str)
 }
 
 /// Serves the health endpoints of a worker until it aborts.
-pub(crate) async fn serve(address: SocketAddr, health: Health) -> std::io::Result<()> {
+pub(crate) async fn serve_health(address: SocketAddr, health: Health) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     let end = health.shutdown.abort.clone();
     let app = health_router(health);
-    tokio::spawn(async move {
-        let served = axum::serve(listener, app).with_graceful_shutdown(end.cancelled_owned()).await;
-        if let Err(error) = served {
-            tracing::error!("health endpoints stopped: {error}");
-        }
-    });
+    tokio::spawn(async move { serve(listener, app, MAX_CONNECTIONS, &end, &end).await });
     Ok(())
 }

@@ -123,7 +123,7 @@ pub fn run_worker<W: Worker>(
         let worker = build(&startup)?;
         let health = Health { store: startup.store.clone(), shutdown: startup.shutdown.clone() };
         let address = startup.settings.admin_addr;
-        admin::serve(address, health).await.map_err(|source| StartupError::Listen {
+        admin::serve_health(address, health).await.map_err(|source| StartupError::Listen {
             variable: "ADMIN_ADDR",
             address,
             source,
