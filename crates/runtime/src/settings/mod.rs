@@ -41,8 +41,8 @@ pub struct Settings {
     pub server_location: String,
     /// `LOG_LEVEL`: how much the process logs.
     pub log_level: tracing_subscriber::filter::LevelFilter,
-    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_URL`, `REDIS_TTL`, `PARTITIONS`,
-    /// `MAX_QUEUED`, `MAX_OPEN_QUERIES`, `MAX_LOGS`.
+    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_PASSWORD_FILE`, `REDIS_URL`,
+    /// `REDIS_TTL`, `PARTITIONS`, `MAX_QUEUED`, `MAX_OPEN_QUERIES`, `MAX_LOGS`.
     pub redis: RedisSettings,
     /// `LOOKUP_TIMEOUT`, `QUERY_TIMEOUT_SEC`, `SYNC_QUERY_TIMEOUT_SEC`, `KG_RETRIEVAL_SUBMIT_TIMEOUT`,
     /// `RETRIEVER_TIMEOUT_MARGIN`, `FINISH_RESERVE_SEC`.
@@ -284,6 +284,9 @@ fn redis_settings(r: &mut Reader) -> RedisSettings {
     let host = r.text("REDIS_HOST", "localhost", "where Redis is");
     let port = r.port("REDIS_PORT", "6379", "port of Redis");
     let password = r.secret("REDIS_PASSWORD", "password of Redis");
+    let in_file =
+        r.secret_file("REDIS_PASSWORD_FILE", "REDIS_PASSWORD", "file that holds the password of Redis");
+    let password = password.or(in_file);
     let url = r
         .redis_url("REDIS_URL", "in place of host and port: redis://, redis-sentinel:// or redis-cluster://");
     let (address, password) = match url {

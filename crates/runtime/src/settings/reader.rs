@@ -15,6 +15,8 @@ use url::Url;
 use super::parse;
 
 const MASK: &str = "********";
+/// Credentials would be shown wherever a URL is.
+const URL: &str = "an http or https URL without credentials";
 
 /// A variable with its effective value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +52,12 @@ pub struct Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file that `CONFIG_FILE` names cannot be read.
-    #[error("CONFIG_FILE: {path} cannot be read")]
+    #[error("CONFIG_FILE: {path} cannot be read: {why}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
-        #[source]
-        source: Box<config::ConfigError>,
+        /// Why, without the lines of the file, one of which may be a password.
+        why: String,
     },
     /// The environment cannot be read.
     #[error("the environment cannot be read")]
@@ -100,7 +101,10 @@ impl Reader {
         let mut builder = Config::builder();
         let mut file_keys = Vec::new();
         if let Some(path) = file {
-            let unreadable = |error| SettingsError::File { path: path.clone(), source: Box::new(error) };
+            let unreadable = |error: config::ConfigError| {
+                let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                SettingsError::File { path: path.clone(), why }
+            };
             let source = File::from(path.clone());
             let alone = Config::builder().add_source(source.clone()).build().map_err(unreadable)?;
             let table: std::collections::HashMap<String, config::Value> =
@@ -141,9 +145,14 @@ impl Reader {
                 }
                 None => expected.to_owned(),
             };
-            self.problems.push(Problem { name: name.to_owned(), found: text.clone(), expected });
+            self.problems.push(Problem {
+                name: name.to_owned(),
+                found: without_credentials(&text),
+                expected,
+            });
         }
-        self.shown.push(Shown { name, value: text, default: default.to_owned(), about });
+        let value = without_credentials(&text);
+        self.shown.push(Shown { name, value, default: default.to_owned(), about });
         parsed.unwrap_or(on_problem)
     }
 
@@ -165,6 +174,36 @@ impl Reader {
         let value = secret.as_ref().map_or("", |_| MASK).to_owned();
         self.shown.push(Shown { name, value, default: String::new(), about });
         secret
+    }
+
+    /// A secret that a file holds, for which `instead` stands otherwise: orchestrators mount secrets as files.
+    pub(super) fn secret_file(
+        &mut self,
+        name: &'static str,
+        instead: &'static str,
+        about: &'static str,
+    ) -> Option<String> {
+        let path = self.raw(name);
+        let value = path.clone().unwrap_or_default();
+        self.shown.push(Shown { name, value, default: String::new(), about });
+        let path = path?;
+        if self.raw(instead).is_some() {
+            self.problem(name, &format!("nothing beside {instead}, of which one is enough"));
+        }
+        // the line end of an editor is not part of a password
+        let secret =
+            std::fs::read_to_string(&path).map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
+        match secret {
+            Ok(secret) if !secret.is_empty() => Some(secret),
+            Ok(_) => {
+                self.problem(name, "a file that is not empty");
+                None
+            }
+            Err(error) => {
+                self.problem(name, &format!("a file that can be read ({error})"));
+                None
+            }
+        }
     }
 
     /// May hold a password, so only its presence is shown.
@@ -228,11 +267,12 @@ impl Reader {
     /// The default must be a valid URL, or reading always fails.
     pub(super) fn url(&mut self, name: &'static str, default: &str, about: &'static str) -> Url {
         let web = |text: &str| {
-            Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            let url = Url::parse(text).ok()?;
+            let bare = url.username().is_empty() && url.password().is_none();
+            (matches!(url.scheme(), "http" | "https") && url.has_host() && bare).then_some(url)
         };
         let nowhere = web(default).or_else(|| web("http://localhost"));
-        let found =
-            self.value(name, default, about, "an http or https URL", |text| web(text).map(Some), nowhere);
+        let found = self.value(name, default, about, URL, |text| web(text).map(Some), nowhere);
         // a bad value has been noted, and a bad default cannot get here
         found.unwrap_or_else(|| unreachable!("http://localhost is a URL"))
     }
@@ -254,6 +294,14 @@ impl Reader {
             }
         }
         if self.problems.is_empty() { Ok(self.shown) } else { Err(SettingsError::Bad(self.problems)) }
+    }
+}
+
+/// A URL without the user and the password in it; any other text as it is.
+fn without_credentials(text: &str) -> String {
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{MASK}@{rest}"),
+        _ => text.to_owned(),
     }
 }
 
