@@ -103,7 +103,14 @@ async fn report(
     let keep = || async {
         let token = rand::rng().random();
         let callback = NewCallback { id, query: owner.query, report: report.clone(), now, token };
-        gateway.store.keep_callback(&callback).await
+        match gateway.store.keep_callback(&callback).await {
+            // a Redis that is full refuses it before it looks whether anybody waits for it
+            Err(error) if error.is_transient() => match gateway.store.find_callback(id).await {
+                Ok(Err(refusal)) => Ok(Err(refusal)),
+                Ok(Ok(_)) | Err(_) => Err(error),
+            },
+            other => other,
+        }
     };
     let kept = patiently(gateway, keep).await?;
     kept.map_err(|refusal| refused(refusal, gateway.clock.now()))

@@ -108,16 +108,30 @@ impl ConnectionLike for Open {
     }
 }
 
-impl ConnectionLike for Link {
-    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+impl Link {
+    async fn ask(&mut self, cmd: &Cmd) -> RedisResult<Value> {
         match self {
-            Self::Managed(manager) => manager.req_packed_command(cmd),
-            Self::Found(finder) => Box::pin(async move {
+            Self::Managed(manager) => manager.req_packed_command(cmd).await,
+            Self::Found(finder) => {
                 let (generation, mut open) = finder.connection().await?;
                 let outcome = open.req_packed_command(cmd).await;
                 finder.note(generation, outcome).await
-            }),
+            }
         }
+    }
+}
+
+impl ConnectionLike for Link {
+    /// Asks once more when the connection was lost, maybe long ago and unnoticed. The command may have run
+    /// already: all that are sent alone are reads, deletions, and scripts, which look at the present state
+    /// first. What appends goes in pipelines, which are not repeated.
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        Box::pin(async move {
+            match self.ask(cmd).await {
+                Err(lost) if lost.is_connection_dropped() => self.ask(cmd).await,
+                other => other,
+            }
+        })
     }
 
     fn req_packed_commands<'a>(

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use redis::{FromRedisValue, Script, ScriptInvocation};
+use redis::{ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation, ServerErrorKind};
 
 use crate::error::{Action, StateError};
 use crate::link::Link;
@@ -89,10 +89,9 @@ impl Scripts {
     }
 }
 
-/// Runs a script with one more try.
+/// Runs a script.
 pub(crate) trait Run {
-    /// Runs it once more when the connection was lost: it may have run already, which is why every script
-    /// looks at the present state first.
+    /// Runs it, once more when Redis has forgotten it between being told and being asked.
     async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError>;
 }
 
@@ -100,10 +99,12 @@ impl Run for ScriptInvocation<'_> {
     async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError> {
         let mut connection = connection.clone();
         match self.invoke_async(&mut connection).await {
-            Err(lost) if lost.is_connection_dropped() => {
-                self.invoke_async(&mut connection).await.action(action)
-            }
+            Err(error) if is_forgotten(&error) => self.invoke_async(&mut connection).await.action(action),
             other => other.action(action),
         }
     }
+}
+
+fn is_forgotten(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }

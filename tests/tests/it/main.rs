@@ -21,6 +21,7 @@ mod flows;
 mod hang_up;
 mod operations;
 mod outages;
+mod redis_trouble;
 mod responses;
 mod status;
 mod sub_queries;

@@ -22,6 +22,9 @@ use crate::text::Causes;
 
 /// How many entries one read takes at most.
 const READ_AT_ONCE: usize = 32;
+/// Between two tries while Redis is away, before jitter, which may double it: what waits when Redis comes back
+/// must not wait for long.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How long one read blocks; the end of it is a sign of life.
 const BLOCK: Duration = Duration::from_secs(5);
 
@@ -233,7 +236,7 @@ impl Pauses {
         Self(
             ExponentialBuilder::new()
                 .with_min_delay(Duration::from_millis(100))
-                .with_max_delay(Duration::from_secs(5))
+                .with_max_delay(LONGEST_PAUSE)
                 .with_jitter()
                 .without_max_times()
                 .build(),
@@ -241,7 +244,7 @@ impl Pauses {
     }
 
     fn next(&mut self) -> Duration {
-        self.0.next().unwrap_or(Duration::from_secs(5))
+        self.0.next().unwrap_or(LONGEST_PAUSE)
     }
 
     fn reset(&mut self) {
