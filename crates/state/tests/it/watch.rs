@@ -79,6 +79,28 @@ async fn given_up_step_is_noted_and_can_be_queued_again() {
 }
 
 #[tokio::test]
+async fn step_is_noted_once_until_it_is_queued_again() {
+    let (scene, entry, _) = Scene::registered(&["a"]).await;
+    let notes = async || scene.store.dead_letters(scene.partition(), 10).await.unwrap();
+    for _ in 0..2 {
+        scene.store.bury(&entry, 4, "it broke", NOW).await.unwrap();
+    }
+    assert_eq!(notes().await.len(), 1);
+    scene.end(&entry).await;
+    assert_eq!(scene.store.redrive(&notes().await[0], NOW).await.unwrap(), Redriven::Queued);
+    assert!(notes().await.is_empty());
+    scene.store.bury(&entry, 4, "it broke again", NOW).await.unwrap();
+    assert_eq!(notes().await[0].reason, "it broke again");
+    let gone = shepherd_state::StepEntry {
+        query: shepherd_state::QueryId::random(scene.partition(), &mut rand::rng()),
+        ..entry
+    };
+    scene.store.bury(&gone, 1, "its query is gone", NOW).await.unwrap();
+    assert_eq!(notes().await.len(), 2);
+    assert!(scene.store.query(gone.query).await.unwrap().is_none());
+}
+
+#[tokio::test]
 async fn dropped_note_is_gone() {
     let (scene, entry, _) = Scene::registered(&["a"]).await;
     scene.store.bury(&entry, 1, "it broke", NOW).await.unwrap();
