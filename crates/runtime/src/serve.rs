@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A client that has not sent its headers by then is cut off; the usual server has no such limit.
 const HEADERS_WITHIN: Duration = Duration::from_secs(15);
-/// The most that headers may take of memory per connection; more of them are refused with 431.
+/// What headers may take of memory per connection, give or take a reallocation; more are refused with 431.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// When no descriptor is free, accepting pauses instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

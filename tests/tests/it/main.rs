@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answer;
+mod memory;
 mod rescues;
 mod scene;
 mod strict;
@@ -19,6 +20,7 @@ mod dialects;
 mod endings;
 mod flows;
 mod hang_up;
+mod hostile;
 mod operations;
 mod outages;
 mod redis_trouble;
@@ -28,3 +30,4 @@ mod sub_queries;
 mod timeouts;
 mod timing;
 mod topologies;
+mod wire;
