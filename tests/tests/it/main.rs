@@ -25,6 +25,7 @@ mod operations;
 mod outages;
 mod redis_trouble;
 mod responses;
+mod secrets;
 mod status;
 mod sub_queries;
 mod timeouts;

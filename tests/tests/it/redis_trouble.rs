@@ -227,3 +227,33 @@ async fn failover_that_loses_the_last_second_answers_what_is_left_and_owns_up_to
         scene.stack.wait_ready(label).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn outage_longer_than_a_lease_takes_no_wait_from_its_owner() {
+    let plan = Plan::always(Behaviour::answer().callback_after(14 * SECOND));
+    let scene = scene::start(plan, |stack| {
+        stack.workers(ARAGORN).another_worker("other-lookup", "aragorn-lookup").env("LEASE_SEC", "6")
+    })
+    .await;
+    let mut jobs = Vec::new();
+    for _ in 0..8 {
+        jobs.push(scene.submit("aragorn", lookup()).await);
+    }
+    for job in &jobs {
+        scene.accepted(job, 1).await;
+    }
+    scene.stack.kill(REDIS).await.unwrap();
+    let down = Instant::now();
+    while down.elapsed() < 7 * SECOND {
+        assert_sheds(&scene).await;
+    }
+    scene.stack.restart(REDIS).await.unwrap();
+    for job in &jobs {
+        scene.answer(job).await.assert_success();
+    }
+    for label in ["aragorn-lookup", "other-lookup"] {
+        let log = scene.stack.logs(label).unwrap();
+        assert!(!log.contains("took over") && !log.contains("was lost to another worker"), "{label}:\n{log}");
+    }
+    assert_eq!(scene.retriever.submissions().len(), jobs.len());
+}

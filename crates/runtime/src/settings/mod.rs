@@ -6,6 +6,7 @@
 
 mod parse;
 mod reader;
+mod secrets;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

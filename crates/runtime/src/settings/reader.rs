@@ -7,14 +7,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use config::{Config, Environment, File};
-use state::RedisUrl;
 use tracing_subscriber::filter::LevelFilter;
 use trapi::Dialect;
 use url::Url;
 
 use super::parse;
+use super::secrets::without_credentials;
 
-const MASK: &str = "********";
 /// Credentials would be shown wherever a URL is.
 const URL: &str = "an http or https URL without credentials";
 
@@ -77,8 +76,8 @@ pub(super) struct Reader {
     config: Config,
     /// Keys of the file, all of which must be known.
     file_keys: Vec<String>,
-    shown: Vec<Shown>,
-    problems: Vec<Problem>,
+    pub(super) shown: Vec<Shown>,
+    pub(super) problems: Vec<Problem>,
 }
 
 impl Reader {
@@ -120,7 +119,7 @@ impl Reader {
     }
 
     /// An empty variable counts as not set, as Helm writes it for a value left blank.
-    fn raw(&self, name: &str) -> Option<String> {
+    pub(super) fn raw(&self, name: &str) -> Option<String> {
         let text = self.config.get_string(&name.to_ascii_lowercase()).ok()?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
@@ -167,59 +166,6 @@ impl Reader {
             Some(words.filter(|word| !word.is_empty()).collect())
         };
         self.value(name, "", about, "words separated by commas", words, Vec::new())
-    }
-
-    pub(super) fn secret(&mut self, name: &'static str, about: &'static str) -> Option<String> {
-        let secret = self.raw(name);
-        let value = secret.as_ref().map_or("", |_| MASK).to_owned();
-        self.shown.push(Shown { name, value, default: String::new(), about });
-        secret
-    }
-
-    /// A secret that a file holds, for which `instead` stands otherwise: orchestrators mount secrets as files.
-    pub(super) fn secret_file(
-        &mut self,
-        name: &'static str,
-        instead: &'static str,
-        about: &'static str,
-    ) -> Option<String> {
-        let path = self.raw(name);
-        let value = path.clone().unwrap_or_default();
-        self.shown.push(Shown { name, value, default: String::new(), about });
-        let path = path?;
-        if self.raw(instead).is_some() {
-            self.problem(name, &format!("nothing beside {instead}, of which one is enough"));
-        }
-        // the line end of an editor is not part of a password
-        let secret =
-            std::fs::read_to_string(&path).map(|text| text.trim_end_matches(['\r', '\n']).to_owned());
-        match secret {
-            Ok(secret) if !secret.is_empty() => Some(secret),
-            Ok(_) => {
-                self.problem(name, "a file that is not empty");
-                None
-            }
-            Err(error) => {
-                self.problem(name, &format!("a file that can be read ({error})"));
-                None
-            }
-        }
-    }
-
-    /// May hold a password, so only its presence is shown.
-    pub(super) fn redis_url(&mut self, name: &'static str, about: &'static str) -> Option<RedisUrl> {
-        let text = self.raw(name);
-        let url = text.as_deref().and_then(RedisUrl::parse);
-        if text.is_some() && url.is_none() {
-            let expected = "redis://host:port, redis-sentinel://host:port,host:port/name or \
-                            redis-cluster://host:port,host:port";
-            let problem =
-                Problem { name: name.to_owned(), found: MASK.to_owned(), expected: expected.to_owned() };
-            self.problems.push(problem);
-        }
-        let value = text.map_or("", |_| MASK).to_owned();
-        self.shown.push(Shown { name, value, default: String::new(), about });
-        url
     }
 
     pub(super) fn seconds(&mut self, name: &'static str, default: &str, about: &'static str) -> Duration {
@@ -294,14 +240,6 @@ impl Reader {
             }
         }
         if self.problems.is_empty() { Ok(self.shown) } else { Err(SettingsError::Bad(self.problems)) }
-    }
-}
-
-/// A URL without the user and the password in it; any other text as it is.
-fn without_credentials(text: &str) -> String {
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{MASK}@{rest}"),
-        _ => text.to_owned(),
     }
 }
 

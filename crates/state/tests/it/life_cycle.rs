@@ -142,6 +142,10 @@ async fn undelivered_response_makes_the_query_failed_and_stays_readable() {
     assert_eq!(record.state, JobState::Failed);
     assert_eq!(record.delivery_problem.as_deref(), Some("the client refused it"));
     assert_eq!(record.response_bytes, Some(2));
+    let expires: u64 =
+        scene.redis(&["PEXPIRETIME", &scene.key(&format!("query:{}:response", scene.id))]).await;
+    let deadline = record.budget.deadline.unwrap().instant().0;
+    assert_eq!(expires, deadline + 3_600_000, "kept for as long as everything else");
 }
 
 #[tokio::test]
