@@ -39,6 +39,8 @@ pub(crate) async fn callback(
     let now = gateway.clock.now();
     let found = patiently(&gateway, || gateway.store.find_callback(id)).await?;
     let owner = found.map_err(|refusal| refused(refusal, now))?;
+    // held until the payload is kept, and no longer in our memory
+    let _place = gateway.admission.callback().await?;
     match read(&gateway, &headers, body).await {
         Ok(payload) => keep(&gateway, id, &owner, payload).await,
         Err(error) => {
@@ -53,7 +55,6 @@ pub(crate) async fn callback(
 async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payload, ApiError> {
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.callback_max_bytes;
-    let _place = gateway.admission.callback().await?;
     let wire = body::read(headers, body, limit).await?;
     let (size, work) = (wire.len(), move || usable_payload(wire, encoding, limit));
     body_work(size, encoding, work).await.ok_or(ApiError::BrokenBody)?.map_err(ApiError::UnusableBody)

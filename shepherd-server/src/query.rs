@@ -58,6 +58,7 @@ pub(crate) async fn query(
     let wait = gateway.waits.register(id);
     let hang_up = HangUp::guard(&gateway, id, place);
     let deadline = query.store(&gateway, id, &headers).await?;
+    drop(headers);
     let record = until_ended(&gateway, id, deadline, &wait).await?;
     let response = status::sync_response(&gateway, &record)?;
     hang_up.answered();

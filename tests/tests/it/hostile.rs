@@ -146,6 +146,24 @@ async fn bodies_of_a_gigabyte_are_refused_before_they_are_read() {
 }
 
 #[tokio::test]
+async fn held_connections_do_not_hold_their_bodies() {
+    const CONNECTIONS: usize = 40;
+    let scene = scene::start(Plan::always(silent()), |stack| stack.workers(ARAGORN)).await;
+    let memory = Memory::of(&scene.stack, GATEWAY);
+    let padding = " ".repeat(4 * MEGABYTE);
+    let query = scene::lookup().to_string().replacen('{', &format!(r#"{{"padding": "{padding}", "#), 1);
+    let query = Bytes::from(query);
+    let url = format!("{}/aragorn/query", scene.stack.gateway_url());
+    let mut held = tokio::task::JoinSet::new();
+    for count in 1..=CONNECTIONS {
+        held.spawn(scene.http.post(&url).body(query.clone()).send());
+        scene.submissions(count).await;
+    }
+    memory.assert_grown_by_at_most(80);
+    assert_eq!(held.len(), CONNECTIONS);
+}
+
+#[tokio::test]
 async fn bodies_that_trickle_keep_their_places_for_seconds_only() {
     let limits = [("MAX_BODIES", "4")];
     let scene = scene::start(Plan::default(), |stack| scene::with_env(stack.workers(ARAGORN), &limits)).await;
