@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use crate::admission::Admission;
 use crate::meta_knowledge_graph::{self, MetaKnowledgeGraph};
 use crate::openapi::{self, Documents};
-use crate::{access, callback, linger, query, status};
+use crate::{access, callback, framing, linger, query, status};
 
 /// What all handlers share.
 pub(crate) struct Gateway {
@@ -101,5 +101,6 @@ pub(crate) fn router(gateway: Gateway, settings: &Settings) -> Router {
         .with_state(Arc::new(gateway))
         .merge(health)
         .layer(middleware::from_fn(linger::take_rest))
+        .layer(middleware::from_fn(framing::check))
         .layer(middleware::from_fn(access::log))
 }

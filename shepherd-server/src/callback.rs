@@ -97,6 +97,8 @@ async fn take(
     );
     // whatever trace the caller is in, this belongs to the query's
     runtime::join_trace(&span, &owner.traceparent);
+    // held until the payload is kept, and no longer in our memory
+    let _place = gateway.admission.callback().await?;
     let kept = async {
         match read(gateway, headers, body).await {
             Ok(payload) => keep(gateway, id, &owner, payload).await,
@@ -126,7 +128,6 @@ fn outcome(error: &ApiError) -> CallbackOutcome {
 async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payload, ApiError> {
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.callback_max_bytes;
-    let _place = gateway.admission.callback().await?;
     let wire = body::read(headers, body, limit).await?;
     let (size, work) = (wire.len(), move || usable_payload(wire, encoding, limit));
     body_work(size, encoding, work).await.ok_or(ApiError::BrokenBody)?.map_err(ApiError::UnusableBody)
@@ -170,9 +171,20 @@ async fn report(
     report: CallbackReport,
 ) -> Result<Kept, ApiError> {
     let now = gateway.clock.now();
-    let token = rand::rng().random();
-    let callback = NewCallback { id, query: owner.query, report, now, token };
-    let kept = patiently(gateway, || gateway.store.keep_callback(&callback)).await?;
+    // each try with a token of its own: one that seems to have failed may still be under way
+    let keep = || async {
+        let token = rand::rng().random();
+        let callback = NewCallback { id, query: owner.query, report: report.clone(), now, token };
+        match gateway.store.keep_callback(&callback).await {
+            // a Redis that is full refuses it before it looks whether anybody waits for it
+            Err(error) if error.is_transient() => match gateway.store.find_callback(id).await {
+                Ok(Err(refusal)) => Ok(Err(refusal)),
+                Ok(Ok(_)) | Err(_) => Err(error),
+            },
+            other => other,
+        }
+    };
+    let kept = patiently(gateway, keep).await?;
     kept.map_err(|refusal| refused(refusal, gateway.clock.now()))
 }
 

@@ -41,6 +41,8 @@ pub(crate) enum ApiError {
     UnknownEncoding,
     #[error("Content-Type must be application/json")]
     WrongContentType,
+    #[error("Content-Length and Transfer-Encoding exclude each other")]
+    TwoLengths,
     #[error("the body did not arrive whole")]
     BrokenBody,
     #[error("the body did not arrive in time")]
@@ -55,6 +57,8 @@ pub(crate) enum ApiError {
     NoRetriever,
     #[error("the query was not answered in time")]
     NotInTime,
+    #[error("the query was lost, ask again")]
+    Lost,
 }
 
 /// Why a request is refused.
@@ -87,7 +91,9 @@ impl ApiError {
             Self::TooLarge { .. } | Self::UnusableBody(UnusableBody::TooLarge { .. }) => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
-            Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => StatusCode::BAD_REQUEST,
+            Self::TwoLengths | Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => {
+                StatusCode::BAD_REQUEST
+            }
             Self::Field { .. } | Self::CallbackUrl(_) | Self::UnusableBody(_) => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }
@@ -95,7 +101,7 @@ impl ApiError {
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::State(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
             Self::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::MemoryIsShort => StatusCode::SERVICE_UNAVAILABLE,
+            Self::MemoryIsShort | Self::Lost => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
             Self::NoRetriever => StatusCode::BAD_GATEWAY,
             Self::NotInTime => StatusCode::GATEWAY_TIMEOUT,
@@ -118,6 +124,7 @@ impl ApiError {
             Self::UnusableBody(_) => "unusable_body",
             Self::UnknownEncoding => "unknown_encoding",
             Self::WrongContentType => "wrong_content_type",
+            Self::TwoLengths => "two_lengths",
             Self::BrokenBody => "broken_body",
             Self::SlowBody => "slow_body",
             Self::State(_) => "unavailable",
@@ -125,6 +132,7 @@ impl ApiError {
             Self::TooManyRequests => "too_many_requests",
             Self::NoRetriever => "no_retriever",
             Self::NotInTime => "not_in_time",
+            Self::Lost => "lost",
         }
     }
 
@@ -159,7 +167,7 @@ impl IntoResponse for ApiError {
             Self::MemoryIsShort => {
                 headers.insert(RETRY_AFTER, seconds(Duration::from_secs(10)));
             }
-            Self::TooManyRequests => {
+            Self::TooManyRequests | Self::Lost => {
                 headers.insert(RETRY_AFTER, seconds(Duration::from_secs(2)));
             }
             Self::UnknownEncoding => {

@@ -11,19 +11,22 @@ mod ara;
 mod body;
 mod callback;
 mod error;
+mod framing;
 mod hang_up;
 mod intake;
 mod linger;
 mod meta_knowledge_graph;
 mod openapi;
 mod query;
-mod serve;
 mod status;
 mod trace;
 
 use std::process::ExitCode;
 
-use runtime::{StartupError, main_with};
+use runtime::{Shutdown, StartupError, main_with, serve};
+
+/// Connections open at once.
+const MAX_CONNECTIONS: usize = 20_000;
 
 /// Runs the gateway until it is told to stop.
 pub fn run() -> ExitCode {
@@ -34,7 +37,8 @@ pub fn run() -> ExitCode {
             .await
             .map_err(|source| StartupError::Listen { variable: "BIND_ADDR", address, source })?;
         tracing::info!("listening on {address}");
-        serve::serve(listener, app, &startup.shutdown).await;
+        let Shutdown { drain, abort } = &startup.shutdown;
+        serve(listener, app, MAX_CONNECTIONS, drain, abort).await;
         tracing::info!("stopped");
         Ok(())
     })

@@ -115,20 +115,22 @@ pub(crate) async fn query(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let _place = counted(&ara, gateway.admission.held_connection())?;
+    let place = counted(&ara, gateway.admission.held_connection())?;
     let query = counted(&ara, intake::examine(&gateway, &ara, &headers, body, Mode::Sync).await)?;
     let id = intake::new_id(&gateway);
     // an event that comes before the wait must not be missed
     let wait = gateway.waits.register(id);
-    let hang_up = HangUp::guard(&gateway, id);
+    let hang_up = HangUp::guard(&gateway, id, place);
     let deadline = counted(&ara, query.store(&gateway, id, &headers).await)?;
+    drop(headers);
     let record = until_ended(&gateway, id, deadline, &wait).await?;
     let response = status::sync_response(&gateway, &record)?;
     hang_up.answered();
     Ok(response)
 }
 
-/// Waits for the event that the query has ended, at most until its deadline.
+/// Waits for the event that the query has ended, at most until its deadline. That Redis is away for a while
+/// ends no wait: the query was accepted.
 async fn until_ended(
     gateway: &Gateway,
     id: QueryId,
@@ -143,8 +145,14 @@ async fn until_ended(
             return ended(gateway, id).await?.ok_or(ApiError::NotInTime);
         }
         let woken = tokio::time::timeout(left.min(RECHECK), wait.woken()).await;
-        if let Some(record) = ended(gateway, id).await? {
-            return Ok(record);
+        match ended(gateway, id).await {
+            Ok(Some(record)) => return Ok(record),
+            Ok(None) => {}
+            // an event follows when it is back
+            Err(ApiError::State(error)) if error.is_transient() => {
+                tracing::warn!(query = %id, "cannot look at query {id}: {}", runtime::Causes(&error));
+            }
+            Err(error) => return Err(error),
         }
         if woken.is_ok() {
             tracing::debug!(query = %id, "woken for query {id}, which goes on");
@@ -153,7 +161,7 @@ async fn until_ended(
 }
 
 async fn ended(gateway: &Gateway, id: QueryId) -> Result<Option<QueryRecord>, ApiError> {
-    let record = gateway.store.query(id).await.map_err(ApiError::State)?.ok_or(ApiError::NoSuchJob)?;
+    let record = gateway.store.query(id).await.map_err(ApiError::State)?.ok_or(ApiError::Lost)?;
     match record.state {
         JobState::Queued | JobState::Running => Ok(None),
         JobState::Completed | JobState::Failed | JobState::Cancelled => Ok(Some(record)),
