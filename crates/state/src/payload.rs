@@ -141,7 +141,9 @@ impl Store {
         }
         let mut connection = self.large.clone();
         for chunk in chunks {
+            // in one: a key without an expiry would stay for ever
             redis::pipe()
+                .atomic()
                 .rpush(staged_key, &chunk[..])
                 .ignore()
                 .pexpire(staged_key, FORGOTTEN_AFTER_MS)
