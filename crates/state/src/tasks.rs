@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::streams::{
     StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
 };
-use redis::{AsyncCommands, ErrorKind, RedisError};
+use redis::{AsyncCommands, RedisError};
 
 use crate::connect::Store;
 use crate::error::{Action, StateError};
@@ -73,9 +73,8 @@ impl TaskQueue {
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => {
-                let mut reader = self.store.blocking_connection().await?;
-                create_group(&mut reader, &self.stream, self.store.settings.ttl).await?;
-                reader
+                self.create_group().await?;
+                self.store.blocking_connection().await?
             }
         };
         let block_ms = usize::try_from(block.as_millis()).unwrap_or(usize::MAX).max(1);
@@ -135,12 +134,11 @@ impl TaskQueue {
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn claim(&self, lease: Duration, count: usize) -> Result<Vec<Delivered>, StateError> {
         let mut connection = self.store.small.clone();
-        let min_idle_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
         let reply: Result<StreamAutoClaimReply, RedisError> = redis::cmd("XAUTOCLAIM")
             .arg(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
-            .arg(min_idle_ms)
+            .arg(millis(lease))
             .arg("0-0")
             .arg("COUNT")
             .arg(count.max(1))
@@ -168,11 +166,25 @@ impl TaskQueue {
         Ok(pending.ids.first().map_or(1, |id| u32::try_from(id.times_delivered).unwrap_or(u32::MAX)))
     }
 
-    /// Removes this consumer, unless it still holds entries that another must be able to claim.
+    /// Creates the group and its stream where they are not there; both have an expiry from the first moment on.
+    async fn create_group(&self) -> Result<(), StateError> {
+        self.store
+            .scripts
+            .create_group
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(millis(self.store.settings.ttl))
+            .run::<String>(&self.store.small, "create the consumer group")
+            .await
+            .map(|_| ())
+    }
+
+    /// Removes this consumer for good, and queues again what it still holds: for when nothing is worked on any
+    /// more. Returns how many entries that were.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
-    pub async fn leave(&mut self) -> Result<(), StateError> {
+    pub async fn leave(&mut self) -> Result<usize, StateError> {
         self.reader = None;
         self.store
             .scripts
@@ -180,9 +192,24 @@ impl TaskQueue {
             .key(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
-            .run::<String>(&self.store.small, "remove the consumer")
+            .run(&self.store.small, "remove the consumer")
             .await
-            .map(|_| ())
+    }
+
+    /// Removes the consumers that hold nothing and were silent for so long: a killed process cannot leave by
+    /// itself. Returns how many there were. One that lives comes back with its next entry.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn dismiss(&self, silent: Duration) -> Result<usize, StateError> {
+        self.store
+            .scripts
+            .dismiss_consumers
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(millis(silent))
+            .run(&self.store.small, "remove silent consumers")
+            .await
     }
 
     /// Reads an entry's fields. One that cannot be read is no query's and can help nobody: it is logged
@@ -209,23 +236,8 @@ impl TaskQueue {
     }
 }
 
-/// The group begins at 0, so that entries added before the first worker came are handed out too.
-async fn create_group(connection: &mut Open, stream: &str, ttl: Duration) -> Result<(), StateError> {
-    const ACTION: &str = "create the consumer group";
-    let created: Result<(), RedisError> = connection.xgroup_create_mkstream(stream, keys::GROUP, "0").await;
-    match created {
-        Err(error) if is_busy_group(&error) => Ok(()),
-        Err(error) => Err(error).action(ACTION),
-        // a stream that nobody uses goes by itself, and comes back with the next reader
-        Ok(()) => {
-            let ttl_ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
-            connection.pexpire(stream, ttl_ms).await.action(ACTION)
-        }
-    }
-}
-
-fn is_busy_group(error: &RedisError) -> bool {
-    matches!(error.kind(), ErrorKind::Extension) && error.code() == Some("BUSYGROUP")
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Store {

@@ -23,6 +23,8 @@ use crate::text::Causes;
 const READ_AT_ONCE: usize = 32;
 /// How long one read blocks; the end of it is a sign of life.
 const BLOCK: Duration = Duration::from_secs(5);
+/// A consumer that holds nothing and is silent for so many leases has gone.
+const SILENT_LEASES: u32 = 4;
 
 /// Handles entries of all the worker's operations until the process stops.
 pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
@@ -90,22 +92,38 @@ impl<W: Worker> Shared<W> {
         }
     }
 
-    /// Renews what this process holds until the last task has ended; then leaves the group.
+    /// Renews what this process holds until the last task has ended; then leaves the group. Removes those who have gone
+    /// without leaving.
     async fn keep_leases(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut ticks = tokio::time::interval(self.lease / 3);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut rounds = tokio::time::interval(self.lease * SILENT_LEASES);
+        rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                _ = ticks.tick() => {}
+                _ = ticks.tick() => {
+                    if let Err(error) = self.renew(&queue, &leases).await {
+                        tracing::warn!("leases not renewed: {}", Causes(&error));
+                    }
+                }
+                _ = rounds.tick() => self.dismiss(&queue).await,
                 () = self.all_ended() => break,
                 () = self.shutdown.abort.cancelled() => break,
             }
-            if let Err(error) = self.renew(&queue, &leases).await {
-                tracing::warn!("leases not renewed: {}", Causes(&error));
-            }
         }
-        if let Err(error) = queue.leave().await {
-            tracing::warn!("the consumer stays behind: {}", Causes(&error));
+        match queue.leave().await {
+            Ok(0) => {}
+            Ok(left) => tracing::info!("queued {left} entries again that nobody had begun"),
+            Err(error) => tracing::warn!("the consumer stays behind: {}", Causes(&error)),
+        }
+    }
+
+    /// Dead consumers harm nobody, they only add up: the next round comes.
+    async fn dismiss(&self, queue: &TaskQueue) {
+        match queue.dismiss(self.lease * SILENT_LEASES).await {
+            Ok(0) => {}
+            Ok(gone) => tracing::info!("removed {gone} consumers that were silent and held nothing"),
+            Err(error) => tracing::debug!("silent consumers not looked for: {}", Causes(&error)),
         }
     }
 

@@ -1,7 +1,19 @@
--- Removes a consumer that holds nothing; one that still holds entries stays, so that they can be claimed.
+-- Removes a consumer for good. What it still holds was handed to a read that nobody awaited, or to work that was broken
+-- off: it is queued again, so that another worker takes it at once.
 -- KEYS: stream
 -- ARGV: group, consumer
-local held = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2])
-if #held > 0 then return 'holding' end
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local queued = 0
+repeat
+  local held = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 100, ARGV[2])
+  for _, pending in ipairs(held) do
+    local entry = redis.call('XRANGE', KEYS[1], pending[1], pending[1])[1]
+    if entry then
+      redis.call('XADD', KEYS[1], '*', unpack(entry[2]))
+      queued = queued + 1
+    end
+    settle(KEYS[1], ARGV[1], pending[1])
+  end
+until #held == 0
 redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
-return 'ok'
+return queued
