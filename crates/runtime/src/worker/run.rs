@@ -23,6 +23,9 @@ use crate::text::Causes;
 const READ_AT_ONCE: usize = 32;
 /// How long one read blocks; the end of it is a sign of life.
 const BLOCK: Duration = Duration::from_secs(5);
+/// The longest pause between two looks for leases that have run out, however long a lease is: what a killed
+/// process held waits for no longer than its lease and this.
+const CLAIM_EVERY: Duration = Duration::from_secs(1);
 /// A consumer that holds nothing and is silent for so many leases has gone.
 const SILENT_LEASES: u32 = 4;
 
@@ -65,7 +68,7 @@ impl<W: Worker> Shared<W> {
     /// go.
     async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut pauses = Pauses::new();
-        let claim_every = self.lease / 3;
+        let claim_every = CLAIM_EVERY.min(self.lease / 3);
         let mut claimed = tokio::time::Instant::now();
         while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
             let claim_due = claimed.elapsed() >= claim_every;
