@@ -54,6 +54,13 @@ impl Member {
         &self.spec
     }
 
+    pub(super) fn addr(&self) -> SocketAddr {
+        match self.readiness {
+            Readiness::Http(addr) => addr,
+            Readiness::Redis(port) => ports::loopback(port),
+        }
+    }
+
     pub(super) fn process(&self) -> Arc<Process> {
         Arc::clone(&lock(&self.process))
     }

@@ -13,6 +13,7 @@ mod pid_file;
 mod start;
 
 use rustix::process::Signal;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -118,6 +119,14 @@ impl Stack {
     /// [`StackError::UnknownLabel`].
     pub fn pid(&self, label: &str) -> Result<u32, StackError> {
         Ok(self.member(label)?.process().pid())
+    }
+
+    /// Where `label` listens: a gateway for everything, a worker for health checks.
+    ///
+    /// # Errors
+    /// [`StackError::UnknownLabel`].
+    pub fn addr(&self, label: &str) -> Result<SocketAddr, StackError> {
+        Ok(self.member(label)?.addr())
     }
 
     /// Everything `label` has written since the stack was started.
