@@ -1,0 +1,114 @@
+//! What was promised, checked from the outside: by the client's and Retriever's journals alone.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use testkit::ars::Delivery;
+use testkit::retriever::{CallbackRecord, Submission};
+
+use crate::load::Asked;
+use crate::question;
+use crate::settings::{GRACE, QUERY};
+
+/// A broken promise.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    /// The question it is about.
+    pub(crate) number: usize,
+    pub(crate) what: String,
+}
+
+/// All journals of a run.
+pub(crate) struct Journals {
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) submissions: Vec<Submission>,
+    pub(crate) callbacks: Vec<CallbackRecord>,
+    pub(crate) deliveries: Vec<Delivery>,
+    /// By key, what the client kept.
+    pub(crate) kept: HashMap<String, Delivery>,
+}
+
+impl Journals {
+    /// Every broken promise.
+    pub(crate) fn broken(&self) -> Vec<Broken> {
+        let mut broken = self.unanswered();
+        broken.extend(self.changed());
+        broken.extend(self.lost_callbacks());
+        broken
+    }
+
+    /// Accepted queries that were not answered, or too late.
+    fn unanswered(&self) -> Vec<Broken> {
+        let accepted = self.asked.iter().filter(|asked| asked.accepted.is_ok());
+        let late = accepted.filter_map(|asked| {
+            let what = match self.kept.get(&asked.question.key()) {
+                None => "accepted, and never answered".to_owned(),
+                Some(kept) => {
+                    let took = kept.arrived.saturating_duration_since(asked.answered.into_std());
+                    if took <= QUERY + GRACE {
+                        return None;
+                    }
+                    format!("accepted, and answered {took:?} later, after its deadline")
+                }
+            };
+            Some(Broken { number: asked.question.number, what })
+        });
+        late.collect()
+    }
+
+    /// Answers that were delivered in more than one version.
+    fn changed(&self) -> Vec<Broken> {
+        let mut versions: BTreeMap<&str, BTreeSet<&[u8]>> = BTreeMap::new();
+        for delivery in &self.deliveries {
+            versions.entry(&delivery.key).or_default().insert(&delivery.body);
+        }
+        let changed = versions.into_iter().filter(|(_, bodies)| bodies.len() > 1);
+        let broken = changed.filter_map(|(key, bodies)| {
+            let number = key.strip_prefix('q')?.parse().ok()?;
+            Some(Broken { number, what: format!("delivered in {} versions", bodies.len()) })
+        });
+        broken.collect()
+    }
+
+    /// Callbacks that were answered 200 and are not in the answer.
+    fn lost_callbacks(&self) -> Vec<Broken> {
+        let answers: HashMap<&str, std::borrow::Cow<'_, str>> =
+            self.kept.iter().map(|(key, kept)| (key.as_str(), String::from_utf8_lossy(&kept.body))).collect();
+        let mut broken: BTreeMap<(usize, String), Broken> = BTreeMap::new();
+        for (number, trace) in self.acknowledged() {
+            let key = format!("q{number}");
+            if answers.get(key.as_str()).is_none_or(|answer| !answer.contains(&trace)) {
+                let what = format!("callback {trace} was answered 200 and is not in the answer");
+                broken.insert((number, trace), Broken { number, what });
+            }
+        }
+        broken.into_values().collect()
+    }
+
+    /// Question and trace of each callback that was answered 200.
+    fn acknowledged(&self) -> impl Iterator<Item = (usize, String)> {
+        let answered = self.callbacks.iter().filter(|callback| callback.status() == Some(200));
+        answered.filter_map(|callback| {
+            let number = question::number(self.submissions.get(callback.order)?)?;
+            Some((number, callback.trace()?))
+        })
+    }
+
+    /// How many callbacks ended in each way.
+    pub(crate) fn callback_outcomes(&self) -> BTreeMap<String, usize> {
+        let mut outcomes = BTreeMap::new();
+        for callback in &self.callbacks {
+            let outcome = callback.status().map_or_else(|| "failed".to_owned(), |status| status.to_string());
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+        outcomes
+    }
+
+    /// How many answers have each TRAPI status.
+    pub(crate) fn statuses(&self) -> BTreeMap<String, usize> {
+        let mut statuses = BTreeMap::new();
+        for kept in self.kept.values() {
+            let status = kept.json().ok().and_then(|answer| answer["status"].as_str().map(str::to_owned));
+            *statuses.entry(status.unwrap_or_default()).or_default() += 1;
+        }
+        statuses
+    }
+}
