@@ -3,16 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redis::streams::{
-    StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
-};
+use redis::streams::{StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, RedisError};
 
 use crate::connect::Store;
 use crate::error::{Action, StateError};
 use crate::ids::{ConsumerName, EntryId, QueryId};
 use crate::keys;
-use crate::link::{Link, Open};
+use crate::link::Open;
 use crate::query::Standing;
 use crate::script::Run;
 
@@ -97,7 +95,7 @@ impl TaskQueue {
         let entries = reply.into_iter().flat_map(|reply| reply.keys).flat_map(|key| key.ids);
         let mut delivered = Vec::new();
         for stream_id in entries {
-            if let Some(entry) = self.understand(&stream_id).await? {
+            if let Some(entry) = self.understand(EntryId(stream_id.id), &stream_id.map).await? {
                 delivered.push(Delivered { entry, deliveries: 1 });
             }
         }
@@ -133,37 +131,24 @@ impl TaskQueue {
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn claim(&self, lease: Duration, count: usize) -> Result<Vec<Delivered>, StateError> {
-        let mut connection = self.store.small.clone();
-        let reply: Result<StreamAutoClaimReply, RedisError> = redis::cmd("XAUTOCLAIM")
-            .arg(&self.stream)
+        let taken: Vec<(String, u32, HashMap<String, redis::Value>)> = self
+            .store
+            .scripts
+            .claim_entries
+            .key(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
             .arg(millis(lease))
-            .arg("0-0")
-            .arg("COUNT")
             .arg(count.max(1))
-            .query_async(&mut connection)
-            .await;
-        let reply = match reply {
-            Err(error) if error.code() == Some("NOGROUP") => return Ok(Vec::new()),
-            other => other.action("claim entries")?,
-        };
+            .run(&self.store.small, "claim entries")
+            .await?;
         let mut delivered = Vec::new();
-        for stream_id in &reply.claimed {
-            let Some(entry) = self.understand(stream_id).await? else { continue };
-            let deliveries = self.deliveries(&mut connection, &entry.id).await?;
-            delivered.push(Delivered { entry, deliveries });
+        for (id, deliveries, fields) in taken {
+            if let Some(entry) = self.understand(EntryId(id), &fields).await? {
+                delivered.push(Delivered { entry, deliveries });
+            }
         }
         Ok(delivered)
-    }
-
-    /// XAUTOCLAIM does not tell the counter, so it is read afterwards.
-    async fn deliveries(&self, connection: &mut Link, entry: &EntryId) -> Result<u32, StateError> {
-        let pending: StreamPendingCountReply = connection
-            .xpending_count(&self.stream, keys::GROUP, &entry.0, &entry.0, 1)
-            .await
-            .action("count deliveries")?;
-        Ok(pending.ids.first().map_or(1, |id| u32::try_from(id.times_delivered).unwrap_or(u32::MAX)))
     }
 
     /// Creates the group and its stream where they are not there; both have an expiry from the first moment on.
@@ -214,9 +199,12 @@ impl TaskQueue {
 
     /// Reads an entry's fields. One that cannot be read is no query's and can help nobody: it is logged
     /// and taken off the stream.
-    async fn understand(&self, stream_id: &StreamId) -> Result<Option<StepEntry>, StateError> {
-        let id = EntryId(stream_id.id.clone());
-        if let Some(entry) = self.parse(&id, &stream_id.map) {
+    async fn understand(
+        &self,
+        id: EntryId,
+        fields: &HashMap<String, redis::Value>,
+    ) -> Result<Option<StepEntry>, StateError> {
+        if let Some(entry) = self.parse(&id, fields) {
             return Ok(Some(entry));
         }
         tracing::error!(entry = %id, stream = self.stream, "entry {id} is unreadable and was dropped");

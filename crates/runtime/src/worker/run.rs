@@ -68,7 +68,7 @@ impl<W: Worker> Shared<W> {
     /// go.
     async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut pauses = Pauses::new();
-        let claim_every = CLAIM_EVERY.min(self.lease / 3);
+        let claim_every = claim_every(self.lease);
         let mut claimed = tokio::time::Instant::now();
         while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
             let claim_due = claimed.elapsed() >= claim_every;
@@ -80,7 +80,8 @@ impl<W: Worker> Shared<W> {
             match taken {
                 None => break,
                 Some(Ok(delivered)) => {
-                    if claim_due {
+                    // as many as there was room for: there may be more
+                    if claim_due && delivered.len() < room {
                         claimed = tokio::time::Instant::now();
                     }
                     pauses.reset();
@@ -234,6 +235,11 @@ impl<W: Worker> Shared<W> {
     }
 }
 
+/// The pause between two looks for leases that have run out.
+fn claim_every(lease: Duration) -> Duration {
+    CLAIM_EVERY.min(lease / 3)
+}
+
 fn warn_of(error: &(impl std::error::Error + 'static), pause: Duration) {
     tracing::warn!("{}; trying again in {} ms", Causes(error), pause.as_millis());
 }
@@ -259,5 +265,19 @@ impl Pauses {
 
     fn reset(&mut self) {
         *self = Self::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_lease_is_seen_at_most_a_second_later_however_long_leases_are() {
+        for seconds in [1, 2, 15, 600] {
+            let lease = Duration::from_secs(seconds);
+            let pause = claim_every(lease);
+            assert!(pause <= Duration::from_secs(1) && pause <= lease / 3, "{pause:?} of {lease:?}");
+        }
     }
 }

@@ -2,10 +2,12 @@
 -- off: it is queued again, so that another worker takes it at once.
 -- KEYS: stream
 -- ARGV: group, consumer
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local queued = 0
 repeat
-  local held = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 100, ARGV[2])
+  local held = redis.pcall('XPENDING', KEYS[1], ARGV[1], '-', '+', 100, ARGV[2])
+  -- the stream or its group has expired, and every consumer with it
+  if held.err and string.find(held.err, 'NOGROUP') then return queued end
+  if held.err then return held end
   for _, pending in ipairs(held) do
     local entry = redis.call('XRANGE', KEYS[1], pending[1], pending[1])[1]
     if entry then

@@ -22,6 +22,23 @@ async fn entry_nobody_renews_is_claimed_and_the_old_owner_loses_it() {
 }
 
 #[tokio::test]
+async fn entry_nobody_renews_is_claimed_from_behind_hundreds_that_are() {
+    let (scene, entry) = Scene::begun().await;
+    let (query, step) = (entry.query.to_string(), entry.step.to_string());
+    let mut mine = scene.queue(LOOKUP, &scene.worker);
+    for _ in 0..500 {
+        let _: String = scene.redis(&["XADD", STREAM, "*", "query", &query, "step", &step]).await;
+    }
+    let read = mine.read(500, SECOND).await.unwrap();
+    let abandoned = read.last().unwrap().entry.id.clone();
+    let idle = ["XCLAIM", STREAM, "workers", scene.worker.as_str(), "0", &abandoned.to_string()];
+    let _: Vec<String> = scene.redis(&[&idle[..], &["IDLE", "3600000", "JUSTID"]].concat()).await;
+    let claimed = scene.queue(LOOKUP, &scene.other).claim(600 * SECOND, 1).await.unwrap();
+    assert_eq!(claimed.iter().map(|claimed| &claimed.entry.id).collect::<Vec<_>>(), [&abandoned]);
+    assert_eq!(claimed[0].deliveries, 2);
+}
+
+#[tokio::test]
 async fn renewed_lease_starts_anew() {
     let (scene, entry) = Scene::begun().await;
     let mine = scene.queue(LOOKUP, &scene.worker);
