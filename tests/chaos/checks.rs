@@ -1,6 +1,7 @@
 //! What was promised, checked from the outside: by the client's and Retriever's journals alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 use testkit::ars::Delivery;
 use testkit::retriever::{CallbackRecord, Submission};
 
@@ -90,6 +91,20 @@ impl Journals {
             let number = question::number(self.submissions.get(callback.order)?)?;
             Some((number, callback.trace()?))
         })
+    }
+
+    /// Each answered question and how long its answer took.
+    pub(crate) fn took(&self) -> impl Iterator<Item = (usize, Duration)> {
+        self.asked.iter().filter_map(|asked| {
+            let kept = self.kept.get(&asked.question.key())?;
+            let took = kept.arrived.saturating_duration_since(asked.sent.into_std());
+            Some((asked.question.number, took))
+        })
+    }
+
+    /// The question whose answer took longest.
+    pub(crate) fn slowest(&self) -> Option<(usize, Duration)> {
+        self.took().max_by_key(|(_, took)| *took)
     }
 
     /// How many callbacks ended in each way.

@@ -17,10 +17,10 @@ use crate::story::{self, WallClock};
 /// Longest wait for anything that must come to rest.
 const LIMIT: Duration = Duration::from_secs(30);
 /// How much more Redis may use than when it was empty: buffers of connections, scripts, streams.
-const REDIS_BYTES: u64 = 6 << 20;
+const REDIS_BYTES: u64 = 3 << 20;
 /// How much more a process may use than after the first queries, in kilobytes.
-const PROCESS_KILOBYTES: u64 = 40 << 10;
-/// In the run without the plan's names there would be more than this.
+const PROCESS_KILOBYTES: u64 = 20 << 10;
+/// How many queries must have been in flight at once, or the run shows little.
 const LEAST_IN_FLIGHT: usize = 200;
 /// How many stories are told.
 const STORIES: usize = 8;
@@ -120,12 +120,16 @@ impl Verdict {
             asked,
         };
         figures(&journals, load);
+        let clock = WallClock::now();
+        if let Some((number, took)) = journals.slowest() {
+            println!("the slowest, question {number}, took {took:.1?}:");
+            println!("{}", story::of(number, &journals, stage.logs(), clock));
+        }
         let broken = journals.broken();
         if broken.is_empty() && self.wrong.is_empty() {
             return self.wrong;
         }
         println!("{plan}");
-        let clock = WallClock::now();
         let mut told = Vec::new();
         for Broken { number, .. } in &broken {
             if told.len() < STORIES && !told.contains(number) {
@@ -155,14 +159,7 @@ fn figures(journals: &Journals, load: &Load) {
     println!("{} answers kept of {} deliveries", journals.kept.len(), journals.deliveries.len());
     println!("{} submissions, callbacks: {:?}", journals.submissions.len(), journals.callback_outcomes());
     println!("answers: {:?}", journals.statuses());
-    let mut took: Vec<Duration> = journals
-        .asked
-        .iter()
-        .filter_map(|asked| {
-            let kept = journals.kept.get(&asked.question.key())?;
-            Some(kept.arrived.saturating_duration_since(asked.sent.into_std()))
-        })
-        .collect();
+    let mut took: Vec<Duration> = journals.took().map(|(_, took)| took).collect();
     took.sort();
     if let (Some(middle), Some(longest)) = (took.get(took.len() / 2), took.last()) {
         println!("half of the answers came within {middle:.1?}, all within {longest:.1?}");

@@ -24,6 +24,7 @@ mod outages;
 mod responses;
 mod status;
 mod sub_queries;
+mod takeovers;
 mod timeouts;
 mod timing;
 mod topologies;

@@ -194,7 +194,8 @@ impl Scene {
         seen.await.unwrap_or_else(|error| panic!("{error} in\n{}", self.stack.logs(label).unwrap()));
     }
 
-    async fn redis(&self) -> redis::aio::MultiplexedConnection {
+    /// Redis itself, for a look from outside.
+    pub(crate) async fn redis(&self) -> redis::aio::MultiplexedConnection {
         let client = redis::Client::open(self.stack.redis_url()).unwrap();
         client.get_multiplexed_async_connection().await.unwrap()
     }
