@@ -5,13 +5,13 @@
 //! worker also watches the deadlines of all open queries.
 
 mod attempt;
+mod patience;
 mod watchdog;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use attempt::{Attempt, Parcel};
-use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::{Clock, Deadline};
 use runtime::{CallbackPolicy, SystemClock, Task, TaskError, Worker, callback_client, log_entry, run_worker};
 use state::{Conclusion, ConsumerName, Delivery, QueryRecord, Standing, StepEntry, Store, StoredResponse};
@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use trapi::LogLevel;
 use url::Url;
 
+use crate::patience::Patience;
 use crate::watchdog::Watchdog;
 
 /// Even a response that is late is offered for this long: its client may still take it.
@@ -121,7 +122,7 @@ impl<C: Clock> Finish<C> {
     }
 
     async fn try_until_deadline(&self, parcel: &Parcel, end: Deadline) -> Result<Ending, TaskError> {
-        let mut pauses = pauses();
+        let mut patience = Patience::new();
         loop {
             let (why, after) = match self.try_once(parcel, end).await? {
                 Attempt::Delivered { status } => return Ok(Ending::Delivered { status }),
@@ -129,10 +130,9 @@ impl<C: Clock> Finish<C> {
                 Attempt::Again { why, after } => (why, after),
             };
             let query = parcel.response.query;
-            let pause = after.or_else(|| pauses.next()).unwrap_or(LAST_CHANCE);
-            if pause >= end.remaining(self.clock.now()) {
+            let Some(pause) = patience.pause(after, end.remaining(self.clock.now())) else {
                 return Ok(Ending::Undelivered { why: format!("{why}, and no time is left to try again") });
-            }
+            };
             tracing::warn!(%query, "response of query {query} not delivered: {why}; again in {} ms", pause.as_millis());
             tokio::time::sleep(pause).await;
         }
@@ -168,13 +168,4 @@ impl<C: Clock> Finish<C> {
         self.store.conclude(entry, &self.owner, &conclusion, now).await?.ok();
         Ok(())
     }
-}
-
-fn pauses() -> impl Iterator<Item = Duration> {
-    ExponentialBuilder::new()
-        .with_min_delay(Duration::from_millis(200))
-        .with_max_delay(Duration::from_secs(10))
-        .with_jitter()
-        .without_max_times()
-        .build()
 }
