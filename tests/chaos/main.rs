@@ -22,6 +22,7 @@ mod stage;
 mod story;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -47,9 +48,9 @@ async fn nothing_that_was_accepted_is_lost() {
     let mut verdict = Verdict::new(empty, memory::of_all(&stage));
     let begun = Instant::now();
     let asked = begun + settings.troubled.saturating_sub(UNTROUBLED);
-    let watched = watch_expiry(&redis, begun + settings.troubled);
-    let (forever, (), ()) = tokio::join!(watched, driver::play(&plan, &stage), load.keep_up(asked));
-    verdict.keys_without_ttl(&forever);
+    let watched = watch(&redis, begun + settings.troubled);
+    let (seen, (), ()) = tokio::join!(watched, driver::play(&plan, &stage), load.keep_up(asked));
+    verdict.seen(&seen);
     verdict.at_rest(&stage, &redis, &load).await;
     let broken = verdict.told(&plan, &stage, &load).await;
     assert!(broken.is_empty(), "{} promises broken with CHAOS_SEED={}", broken.len(), plan.seed);
@@ -57,15 +58,16 @@ async fn nothing_that_was_accepted_is_lost() {
     Arc::into_inner(stage).unwrap().close().await;
 }
 
-/// Keys that were seen without an expiry; Redis may be in trouble meanwhile.
-async fn watch_expiry(redis: &RedisView, end: Instant) -> Vec<String> {
+/// Keys that there should never be: those without an expiry, and notes of steps that were given up.
+async fn watch(redis: &RedisView, end: Instant) -> BTreeSet<String> {
     const PAUSE: Duration = Duration::from_secs(2);
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     while Instant::now() < end {
         tokio::time::sleep(PAUSE).await;
+        // Redis may be in trouble at this very moment
+        let keys = redis.keys().await.unwrap_or_default();
+        seen.extend(keys.into_iter().filter(|key| key.contains("dead-letters")));
         seen.extend(redis.without_ttl().await.unwrap_or_default());
     }
-    seen.sort();
-    seen.dedup();
     seen
 }

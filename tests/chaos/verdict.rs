@@ -1,6 +1,6 @@
 //! What is found at the end of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use testkit::poll::eventually;
 
@@ -42,10 +42,10 @@ impl Verdict {
         self.wrong.push(what.into());
     }
 
-    /// Keys that were seen without an expiry during the run.
-    pub(crate) fn keys_without_ttl(&mut self, keys: &[String]) {
+    /// Keys that there should never have been.
+    pub(crate) fn seen(&mut self, keys: &BTreeSet<String>) {
         if !keys.is_empty() {
-            self.wrong(format!("keys without an expiry: {keys:?}"));
+            self.wrong(format!("keys without an expiry, or notes of steps that were given up: {keys:?}"));
         }
     }
 
@@ -58,8 +58,7 @@ impl Verdict {
         if eventually("finished steps", LIMIT, none_unfinished).await.is_err() {
             self.wrong(format!("unfinished: {:?}", redis.unfinished().await));
         }
-        let forever = redis.without_ttl().await.unwrap();
-        self.keys_without_ttl(&forever);
+        self.seen(&redis.without_ttl().await.unwrap().into_iter().collect());
         let only_living = || async { redis.consumers().await.ok()?.iter().all(is_living).then_some(()) };
         if eventually("no dead consumers", LIMIT, only_living).await.is_err() {
             self.wrong(format!("more consumers than processes: {:?}", redis.consumers().await));
