@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redis::streams::{StreamReadOptions, StreamReadReply};
+use redis::streams::{StreamPendingCountReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, RedisError};
 
 use crate::connect::Store;
@@ -124,6 +124,28 @@ impl TaskQueue {
             lost.extend(gone.into_iter().map(EntryId));
         }
         Ok(lost)
+    }
+
+    /// Whether there is an entry that nobody has renewed for `lease`. Changes nothing.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn has_lost(&self, lease: Duration) -> Result<bool, StateError> {
+        let pending: Result<StreamPendingCountReply, RedisError> = redis::cmd("XPENDING")
+            .arg(&self.stream)
+            .arg(keys::GROUP)
+            .arg("IDLE")
+            .arg(millis(lease))
+            .arg("-")
+            .arg("+")
+            .arg(1)
+            .query_async(&mut self.store.small.clone())
+            .await;
+        match pending {
+            // the stream has expired, and every entry with it
+            Err(error) if error.code() == Some("NOGROUP") => Ok(false),
+            other => Ok(!other.action("look for lost entries")?.ids.is_empty()),
+        }
     }
 
     /// Takes over at most `count` entries that nobody has renewed for `lease`.

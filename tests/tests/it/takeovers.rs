@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use testkit::poll::eventually;
 use testkit::retriever::Plan;
+use testkit::stack::REDIS;
 
 use crate::scene::{self, ARAGORN, LIMIT, Scene, lookup, silent};
 
@@ -59,6 +60,47 @@ async fn lookups_of_a_killed_worker_are_held_by_another_within_its_lease_and_two
         println!("{QUERIES} lookups were taken over {took:.2?} after the kill of {killed}");
         assert!(took < WITHIN, "{took:?} with a lease of {LEASE:?}");
     }
+}
+
+/// What is known of the entries that wait: how often each was handed out, and how long ago it was renewed.
+async fn held(scene: &Scene) -> Vec<(usize, Duration)> {
+    let mut redis = scene.redis().await;
+    let mut ask = redis::cmd("XPENDING");
+    ask.arg(STREAM).arg("workers").arg("-").arg("+").arg(QUERIES);
+    let held: StreamPendingCountReply = ask.query_async(&mut redis).await.unwrap();
+    let known = |ms: usize| Duration::from_millis(u64::try_from(ms).unwrap());
+    held.ids.into_iter().map(|entry| (entry.times_delivered, known(entry.last_delivered_ms))).collect()
+}
+
+#[tokio::test]
+async fn redis_that_is_away_for_longer_than_a_lease_costs_no_living_worker_its_lookups() {
+    const LOOKUPS: usize = 20;
+    // so long that claims are looked for more often than leases are renewed
+    const LEASE: Duration = Duration::from_secs(6);
+    const AWAY: Duration = Duration::from_secs(7);
+    let scene = start(&LEASE.as_secs().to_string()).await;
+    for _ in 0..LOOKUPS {
+        scene.submit("aragorn", lookup()).await;
+    }
+    scene.submissions(LOOKUPS).await;
+    scene.stack.restart("other-lookup").await.unwrap();
+    let assert_kept = || async {
+        let renewed = || async {
+            let held = held(&scene).await;
+            held.iter().all(|(_, ago)| *ago < LEASE / 2).then_some(held)
+        };
+        let held = eventually("renewed leases", LIMIT, renewed).await.unwrap();
+        assert_eq!(held.iter().filter(|(deliveries, _)| *deliveries == 1).count(), LOOKUPS, "{held:?}");
+    };
+    assert_kept().await;
+    scene.stack.stop(REDIS).unwrap();
+    tokio::time::sleep(AWAY).await;
+    scene.stack.cont(REDIS).unwrap();
+    assert_kept().await;
+    scene.stack.kill(REDIS).await.unwrap();
+    tokio::time::sleep(AWAY).await;
+    scene.stack.restart(REDIS).await.unwrap();
+    assert_kept().await;
 }
 
 /// The names of all consumers.

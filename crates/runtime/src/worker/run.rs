@@ -7,6 +7,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::Clock;
 use state::{Delivered, StateError, StepEntry, Store, TaskQueue};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -69,25 +70,27 @@ impl<W: Worker> Shared<W> {
     async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut pauses = Pauses::new();
         let claim_every = claim_every(self.lease);
-        let mut claimed = tokio::time::Instant::now();
+        let mut next_claim = Instant::now() + claim_every;
         while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
-            let claim_due = claimed.elapsed() >= claim_every;
+            let claim_due = Instant::now() >= next_claim;
             let taken = if claim_due {
                 self.until_drained(self.claim(&queue, room)).await
             } else {
-                self.until_drained(queue.read(room, BLOCK.min(claim_every))).await
+                self.until_drained(queue.read(room, BLOCK.min(claim_every))).await.map(|read| read.map(Some))
             };
             match taken {
                 None => break,
-                Some(Ok(delivered)) => {
+                Some(Ok(None)) => next_claim = Instant::now() + self.renewal_time(),
+                Some(Ok(Some(delivered))) => {
                     // as many as there was room for: there may be more
                     if claim_due && delivered.len() < room {
-                        claimed = tokio::time::Instant::now();
+                        next_claim = Instant::now() + claim_every;
                     }
                     pauses.reset();
                     self.start_all(delivered, &leases);
                 }
                 Some(Err(error)) => {
+                    next_claim = Instant::now() + self.renewal_time();
                     let pause = pauses.next();
                     warn_of(&error, pause);
                     self.until_drained(tokio::time::sleep(pause)).await;
@@ -149,13 +152,26 @@ impl<W: Worker> Shared<W> {
         Ok(())
     }
 
-    async fn claim(&self, queue: &TaskQueue, count: usize) -> Result<Vec<Delivered>, StateError> {
+    /// How long those who live are given to renew their leases after Redis was away: they renew three times a lease.
+    fn renewal_time(&self) -> Duration {
+        self.lease / 2
+    }
+
+    /// Takes over what others have let go; `None` where Redis was silent for so long that nobody could renew anything.
+    async fn claim(&self, queue: &TaskQueue, count: usize) -> Result<Option<Vec<Delivered>>, StateError> {
+        let asked = Instant::now();
+        if !queue.has_lost(self.lease).await? {
+            return Ok(Some(Vec::new()));
+        }
+        if asked.elapsed() >= self.renewal_time() {
+            return Ok(None);
+        }
         let claimed = queue.claim(self.lease, count).await?;
         for Delivered { entry, deliveries } in &claimed {
             let query = entry.query;
             tracing::info!(%query, "took over {} of query {query}, delivery {deliveries}", entry.operation);
         }
-        Ok(claimed)
+        Ok(Some(claimed))
     }
 
     fn start_all(self: &Arc<Self>, delivered: Vec<Delivered>, leases: &Leases) {

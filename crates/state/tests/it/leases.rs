@@ -33,7 +33,10 @@ async fn entry_nobody_renews_is_claimed_from_behind_hundreds_that_are() {
     let abandoned = read.last().unwrap().entry.id.clone();
     let idle = ["XCLAIM", STREAM, "workers", scene.worker.as_str(), "0", &abandoned.to_string()];
     let _: Vec<String> = scene.redis(&[&idle[..], &["IDLE", "3600000", "JUSTID"]].concat()).await;
-    let claimed = scene.queue(LOOKUP, &scene.other).claim(600 * SECOND, 1).await.unwrap();
+    let others = scene.queue(LOOKUP, &scene.other);
+    assert!(others.has_lost(600 * SECOND).await.unwrap() && !others.has_lost(6000 * SECOND).await.unwrap());
+    let claimed = others.claim(600 * SECOND, 1).await.unwrap();
+    assert!(!others.has_lost(600 * SECOND).await.unwrap());
     assert_eq!(claimed.iter().map(|claimed| &claimed.entry.id).collect::<Vec<_>>(), [&abandoned]);
     assert_eq!(claimed[0].deliveries, 2);
 }
@@ -93,6 +96,8 @@ async fn leaving_a_stream_that_has_expired_is_no_error() {
     let scene = Scene::new().await;
     assert_eq!(scene.queue(LOOKUP, &scene.worker).leave().await.unwrap(), 0);
     assert_eq!(scene.queue(LOOKUP, &scene.worker).dismiss(Duration::ZERO).await.unwrap(), 0);
+    assert!(!scene.queue(LOOKUP, &scene.worker).has_lost(Duration::ZERO).await.unwrap());
+    assert!(scene.queue(LOOKUP, &scene.worker).claim(Duration::ZERO, 1).await.unwrap().is_empty());
     assert!(scene.keys().await.is_empty());
 }
 
