@@ -93,5 +93,5 @@ async fn make(stage: &Stage, event: &Event) {
 
 /// Starts a process anew. It may take as long as other troubles keep it from becoming ready.
 async fn start(stage: &Stage, label: &str) {
-    stage.stack.restart(label).await.unwrap_or_else(|error| panic!("{label} did not come back: {error}"));
+    stage.stack.restart(label).await.unwrap_or_else(|error| panic!("{label} did not come back: {error:?}"));
 }

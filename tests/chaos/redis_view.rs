@@ -72,15 +72,8 @@ impl RedisView {
         let mut all = BTreeMap::new();
         for stream in self.streams().await? {
             for group in groups(&mut redis, &stream).await? {
-                let infos: Vec<HashMap<String, Value>> = redis::cmd("XINFO")
-                    .arg("CONSUMERS")
-                    .arg(&stream)
-                    .arg(&group)
-                    .query_async(&mut redis)
-                    .await?;
-                let names =
-                    infos.iter().filter_map(|info| redis::from_redis_value(info.get("name")?.clone()).ok());
-                let names: Vec<String> = names.collect();
+                let mut ask = redis::cmd("XINFO");
+                let names = names(ask.arg("CONSUMERS").arg(&stream).arg(&group), &mut redis).await?;
                 if !names.is_empty() {
                     all.insert(stream.clone(), names);
                 }
@@ -97,15 +90,21 @@ impl RedisView {
     }
 }
 
-/// The groups of a stream; none where it has just expired.
 async fn groups(redis: &mut MultiplexedConnection, stream: &str) -> RedisResult<Vec<String>> {
-    let infos: RedisResult<Vec<HashMap<String, Value>>> =
-        redis::cmd("XINFO").arg("GROUPS").arg(stream).query_async(redis).await;
+    names(redis::cmd("XINFO").arg("GROUPS").arg(stream), redis).await
+}
+
+/// The names in an answer of XINFO; none where the stream has just expired.
+async fn names(ask: &redis::Cmd, redis: &mut MultiplexedConnection) -> RedisResult<Vec<String>> {
+    let infos: RedisResult<Vec<HashMap<String, Value>>> = ask.query_async(redis).await;
     match infos {
-        Err(error) if error.to_string().contains("no such key") => Ok(Vec::new()),
-        other => Ok(other?
-            .iter()
-            .filter_map(|info| redis::from_redis_value(info.get("name")?.clone()).ok())
-            .collect()),
+        Err(error) if error.code() == Some("NOGROUP") || error.to_string().contains("no such key") => {
+            Ok(Vec::new())
+        }
+        other => {
+            let name =
+                |info: &HashMap<String, Value>| redis::from_redis_value(info.get("name")?.clone()).ok();
+            Ok(other?.iter().filter_map(name).collect())
+        }
     }
 }

@@ -59,7 +59,10 @@ impl Verdict {
             self.wrong(format!("unfinished: {:?}", redis.unfinished().await));
         }
         self.seen(&redis.without_ttl().await.unwrap().into_iter().collect());
-        let only_living = || async { redis.consumers().await.ok()?.iter().all(is_living).then_some(()) };
+        let only_living = || async {
+            let consumers = redis.consumers().await.ok()?;
+            consumers.values().all(|names| are_living(names)).then_some(())
+        };
         if eventually("no dead consumers", LIMIT, only_living).await.is_err() {
             self.wrong(format!("more consumers than processes: {:?}", redis.consumers().await));
         }
@@ -143,12 +146,13 @@ impl Verdict {
 }
 
 /// Whether a stream has no more consumers than there are processes that read it.
-fn is_living((stream, consumers): (&String, &Vec<String>)) -> bool {
-    // a consumer's name begins with its program's
+fn are_living(consumers: &[String]) -> bool {
     cast::programs().iter().all(|program| {
-        let living = cast::of(program).count();
-        consumers.iter().filter(|name| name.starts_with(&format!("{program}@"))).count() <= living
-    }) && !stream.is_empty()
+        // a consumer's name begins with its program's
+        let prefix = format!("{program}@");
+        let named = consumers.iter().filter(|name| name.starts_with(&prefix)).count();
+        named <= cast::of(program).count()
+    })
 }
 
 fn figures(journals: &Journals, load: &Load) {
