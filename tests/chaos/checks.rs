@@ -127,3 +127,85 @@ impl Journals {
         statuses
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use std::sync::Arc;
+    use std::time::{Instant, SystemTime};
+    use testkit::queries;
+    use testkit::retriever::CallbackOutcome;
+
+    use super::*;
+    use crate::question::Question;
+
+    const NUMBER: usize = 50;
+
+    fn delivery(nth: usize, body: &str, arrived: Instant) -> Delivery {
+        let (key, body) = (format!("q{NUMBER}"), body.to_owned().into());
+        Delivery { key, nth, arrived, headers: http::HeaderMap::default(), body }
+    }
+
+    /// One accepted question with one sub-query, whose callback was answered with `status`, and these deliveries.
+    fn journals(status: u16, deliveries: Vec<Delivery>) -> Journals {
+        let question = Question::of(1, NUMBER);
+        let now = tokio::time::Instant::now();
+        let (url, job_id) = ("http://gateway/aragorn/callback/abc".to_owned(), "job".to_owned());
+        let query = Arc::new(queries::with_callback(question.query(), &url));
+        let submission = Submission {
+            order: 0,
+            attempt: 1,
+            arrived: now.into_std(),
+            headers: http::HeaderMap::default(),
+            body: bytes::Bytes::new(),
+            query,
+            job_id: job_id.clone(),
+        };
+        let callback = CallbackRecord {
+            order: 0,
+            job_id,
+            url,
+            started: now.into_std(),
+            took: Duration::ZERO,
+            ended_at: SystemTime::now(),
+            connects: 1,
+            wire_bytes: 0,
+            encoding: None,
+            outcome: CallbackOutcome::Answered { status, body: json!({}).to_string() },
+        };
+        let accepted = Ok("id".to_owned());
+        Journals {
+            asked: vec![Asked { question, gateway: "gateway", sent: now, answered: now, accepted }],
+            submissions: vec![submission],
+            callbacks: vec![callback],
+            kept: deliveries.last().map(|kept| (kept.key.clone(), kept.clone())).into_iter().collect(),
+            deliveries,
+        }
+    }
+
+    fn broken(journals: &Journals) -> Vec<String> {
+        journals.broken().into_iter().map(|broken| broken.what).collect()
+    }
+
+    #[test]
+    fn kept_promises_are_not_complained_about() {
+        let now = Instant::now();
+        let answer = |nth| delivery(nth, "an answer with TRACE:abc in it", now);
+        assert!(broken(&journals(200, vec![answer(1), answer(2)])).is_empty());
+        // what was not acknowledged need not be there
+        assert!(broken(&journals(410, vec![delivery(1, "nothing", now)])).is_empty());
+    }
+
+    #[test]
+    fn broken_promises_are_found() {
+        let now = Instant::now();
+        let lost = broken(&journals(200, vec![delivery(1, "nothing", now)]));
+        assert_eq!(lost, ["callback TRACE:abc was answered 200 and is not in the answer"]);
+        let silent = broken(&journals(410, Vec::new()));
+        assert_eq!(silent, ["accepted, and never answered"]);
+        let late = broken(&journals(410, vec![delivery(1, "", now + QUERY + 2 * GRACE)]));
+        assert!(late.len() == 1 && late[0].ends_with("after its deadline"), "{late:?}");
+        let changed = broken(&journals(410, vec![delivery(1, "one", now), delivery(2, "other", now)]));
+        assert_eq!(changed, ["delivered in 2 versions"]);
+    }
+}
