@@ -51,7 +51,7 @@ pub(crate) fn stream(partition: u16, operation: &str) -> String {
     tagged(partition, &format!("stream:{operation}"))
 }
 
-/// The open queries of a partition by their deadlines.
+/// The queries of a partition that have no response yet, by their deadlines.
 pub(crate) fn open(partition: u16) -> String {
     tagged(partition, "open")
 }
