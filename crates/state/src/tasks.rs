@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use budget::{Deadline, EpochMillis};
 use redis::streams::{StreamPendingCountReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, RedisError};
 
@@ -198,6 +199,23 @@ impl TaskQueue {
             .map(|_| ())
     }
 
+    /// Tells that this consumer reads the stream, for `alive` from now on: a group tells only of consumers that
+    /// have taken something.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot take it.
+    pub async fn appear(&self, now: EpochMillis, alive: Duration) -> Result<(), StateError> {
+        let key = keys::workers(self.partition, &self.operation);
+        let until = Deadline::after(now, alive).instant();
+        redis::pipe()
+            .zrembyscore(&key, "-inf", now.0)
+            .zadd(&key, self.consumer.as_str(), until.0)
+            .pexpire(&key, i64::try_from(alive.as_millis()).unwrap_or(i64::MAX))
+            .query_async(&mut self.store.small.clone())
+            .await
+            .action("note a worker")
+    }
+
     /// Removes this consumer for good, and queues again what it still holds: for when nothing is worked on any
     /// more. Returns how many entries that were.
     ///
@@ -205,6 +223,9 @@ impl TaskQueue {
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn leave(&mut self) -> Result<usize, StateError> {
         self.reader = None;
+        let workers = keys::workers(self.partition, &self.operation);
+        let _: usize =
+            self.store.small.clone().zrem(workers, self.consumer.as_str()).await.action("forget a worker")?;
         self.store
             .scripts
             .leave_group

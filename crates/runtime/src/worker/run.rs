@@ -113,6 +113,9 @@ impl<W: Worker> Shared<W> {
         loop {
             tokio::select! {
                 _ = ticks.tick() => {
+                    if let Err(error) = queue.appear(SystemClock.now(), self.lease).await {
+                        tracing::debug!("not seen as alive: {}", Causes(&error));
+                    }
                     if let Err(error) = self.renew(&queue, &leases).await {
                         tracing::warn!("leases not renewed: {}", Causes(&error));
                     }
