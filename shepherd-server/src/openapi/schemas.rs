@@ -38,8 +38,9 @@ pub(crate) struct AsyncQuery {
 /// How a query is to be run.
 #[derive(ToSchema)]
 pub(crate) struct QueryParameters {
-    /// How long the client waits, in seconds; negative: no limit of its own.
-    timeout: Option<f64>,
+    /// How long the client waits, in seconds; negative: no limit of its own. Anything but a number that is
+    /// positive or negative means the default, with a warning in the response.
+    timeout: Option<Value>,
     /// TRAPI 2.0's place for the log level.
     log_level: Option<LogLevel>,
     /// TRAPI 2.0's place for the cache switch.
@@ -246,10 +247,12 @@ pub(crate) struct Response {
     status: String,
     /// What the status means here.
     description: String,
-    logs: Vec<LogEntry>,
+    /// Absent where there are none as grave as the request asked for.
+    logs: Option<Vec<LogEntry>>,
     /// The operations that were run.
     workflow: Vec<Operation>,
-    parameters: Option<QueryParameters>,
+    /// As the request brought them.
+    parameters: Option<BTreeMap<String, Value>>,
     /// The version of TRAPI that this response is written in: that of its request.
     schema_version: String,
     /// The version of the Biolink model.
