@@ -21,11 +21,12 @@ mod trace;
 
 use std::process::ExitCode;
 
-use runtime::{StartupError, main_with};
+use runtime::{Settings, StartupError, main_with};
 
 /// Runs the gateway until it is told to stop.
 pub fn run() -> ExitCode {
-    main_with("shepherd-server", |startup| async move {
+    let address = |settings: &Settings| settings.bind_addr;
+    main_with("shepherd-server", address, |startup| async move {
         let address = startup.settings.bind_addr;
         let app = app::router(app::Gateway::new(&startup));
         let listener = tokio::net::TcpListener::bind(address)
