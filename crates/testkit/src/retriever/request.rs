@@ -91,7 +91,8 @@ pub(super) fn check_callback(query: &Value, allowed: Option<&str>) -> Result<(),
         None => false,
     };
     if !matches!(url.scheme(), "http" | "https") || !is_known {
-        let expected = "must be an http URL on the loopback interface or at the host that the double may call";
+        let expected =
+            "must be an http URL on the loopback interface or at the host that the double may call";
         return Err(Refusal::invalid("callback", &expected));
     }
     Ok(())
