@@ -22,7 +22,7 @@ CHART = ROOT / "helm/shepherd"
 KUBERNETES = "1.35.0"
 CUSTOM = json.loads((HERE / "custom_objects.json").read_text())
 
-# Name, values beside the chart's own, whether a Secret of that name is somebody else's.
+# Name, and values beside the chart's own.
 GOOD = {
     "default": [],
     "minimal": ["-f", HERE / "values/minimal.yaml"],
@@ -31,7 +31,7 @@ GOOD = {
     "sentinel": [
         *("--set", "settings.REDIS_URL=redis-sentinel://a.example.org:26379/main,autoscaling=keda"),
         *("--set", "keda.scaler=redis-sentinel-streams,keda.metadata.sentinelMaster=main"),
-        *("--set", "keda.metadata.hosts=a.example.org,keda.metadata.ports=26379"),
+        *("--set-string", "keda.metadata.hosts=a.example.org,keda.metadata.ports=26379"),
     ],
     "no query limit": ["--set", "settings.QUERY_TIMEOUT_SEC=0"],
 }
