@@ -3,16 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::{get, post};
+use axum::routing::get;
+use axum::{Json, Router};
 use budget::{Budgets, Clock};
-use runtime::{CallbackPolicy, Health, Startup, SystemClock, Waits, health_router};
+use runtime::{CallbackPolicy, Health, Settings, Startup, SystemClock, Waits, health_router};
 use state::{Events, Store};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::admission::Admission;
-use crate::{access, callback, linger, query, status};
+use crate::meta_knowledge_graph::{self, MetaKnowledgeGraph};
+use crate::openapi::{self, Documents};
+use crate::{access, callback, framing, linger, query, status};
 
 /// What all handlers share.
 pub(crate) struct Gateway {
@@ -30,6 +34,7 @@ pub(crate) struct Gateway {
     pub(crate) callback_max_bytes: usize,
     /// How long a callback is held while Redis is away; Retriever hangs up after 60 s.
     pub(crate) callback_patience: Duration,
+    pub(crate) meta_knowledge_graph: MetaKnowledgeGraph,
     health: Health,
 }
 
@@ -53,22 +58,42 @@ impl Gateway {
             query_max_bytes: settings.query_max_request_bytes,
             callback_max_bytes: settings.callback_max_request_bytes,
             callback_patience: Duration::from_secs(45),
+            meta_knowledge_graph: MetaKnowledgeGraph::new(
+                startup.http.clone(),
+                &settings.sync_kg_retrieval_url,
+            ),
             health: Health::of(startup),
         }
     }
 }
 
+/// The routes that the service is used by, and what they are for.
+fn routes() -> OpenApiRouter<Arc<Gateway>> {
+    OpenApiRouter::with_openapi(openapi::base())
+        .routes(routes!(query::asyncquery))
+        .routes(routes!(query::query))
+        .routes(routes!(callback::callback))
+        .routes(routes!(status::ara_status))
+        .routes(routes!(status::ara_response))
+        .routes(routes!(status::status))
+        .routes(routes!(status::response))
+        .routes(routes!(meta_knowledge_graph::whole))
+        .routes(routes!(meta_knowledge_graph::of_ara))
+}
+
+/// The description of all routes.
+#[cfg(test)]
+pub(crate) fn described() -> utoipa::openapi::OpenApi {
+    routes().into_openapi()
+}
+
 /// All routes of the service.
-pub(crate) fn router(gateway: Gateway) -> Router {
+pub(crate) fn router(gateway: Gateway, settings: &Settings) -> Router {
     let health = health_router(gateway.health.clone());
-    Router::new()
-        .route("/{ara}/asyncquery", post(query::asyncquery))
-        .route("/{ara}/query", post(query::query))
-        .route("/{ara}/callback/{callback_id}", post(callback::callback))
-        .route("/{ara}/asyncquery_status/{job_id}", get(status::ara_status))
-        .route("/{ara}/response/{job_id}", get(status::ara_response))
-        .route("/asyncquery_status/{job_id}", get(status::status))
-        .route("/response/{job_id}", get(status::response))
+    let (routes, paths) = routes().split_for_parts();
+    routes
+        .merge(Documents::new(&paths, settings).ui())
+        .route("/test_data.json", get(|| async { Json(openapi::test_data()) }))
         .fallback(crate::error::no_such_route)
         .method_not_allowed_fallback(crate::error::no_such_method)
         // each handler bounds what it reads
@@ -76,5 +101,6 @@ pub(crate) fn router(gateway: Gateway) -> Router {
         .with_state(Arc::new(gateway))
         .merge(health)
         .layer(middleware::from_fn(linger::take_rest))
+        .layer(middleware::from_fn(framing::check))
         .layer(middleware::from_fn(access::log))
 }

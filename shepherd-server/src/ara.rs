@@ -2,10 +2,13 @@
 
 use std::str::FromStr;
 
+use utoipa::ToSchema;
+
 use trapi::{Invalid, Operation, Problem, Query, Question};
 
 /// The persona a query is addressed to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(crate) enum Ara {
     Aragorn,
     Arax,
@@ -51,6 +54,28 @@ pub(crate) enum Unplanned {
 }
 
 impl Ara {
+    pub(crate) const ALL: [Self; 5] = [Self::Aragorn, Self::Arax, Self::Bte, Self::Example, Self::Sipr];
+
+    /// The team that answers for it in the network's registry.
+    pub(crate) fn team(self) -> &'static str {
+        match self {
+            Self::Aragorn | Self::Example | Self::Sipr => "Ranking Agent",
+            Self::Arax => "Expander Agent",
+            Self::Bte => "Exploring Agent",
+        }
+    }
+
+    /// Whether it answers questions for paths.
+    pub(crate) fn finds_paths(self) -> bool {
+        matches!(self, Self::Aragorn)
+    }
+
+    /// The operations of a workflow that TRAPI has a name for.
+    pub(crate) fn trapi_operations() -> Vec<&'static str> {
+        let foreign = |id: &&str| !id.contains('.') && *id != "filter_analyses_top_n";
+        ["lookup"].into_iter().chain(AFTER_LOOKUP.into_iter().filter(foreign)).collect()
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Aragorn => "aragorn",

@@ -8,6 +8,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use runtime::WireEncoding;
+use tokio::time::Instant;
 
 use crate::error::ApiError;
 
@@ -15,6 +16,10 @@ use crate::error::ApiError;
 const SILENCE: Duration = Duration::from_secs(30);
 /// A sender that trickles is cut off as well; Retriever itself gives up after 60 s.
 const WHOLE_BODY: Duration = Duration::from_secs(120);
+/// Time that the size of a body does not count for.
+const GRACE: Duration = Duration::from_secs(10);
+/// Past that, a body must come at this rate: a place is too dear for one that trickles.
+const SLOWEST_BYTES_PER_SEC: u32 = 16 * 1024;
 /// What is announced but never sent must not be reserved.
 const MOST_RESERVED_BYTES: usize = 1 << 20;
 
@@ -47,8 +52,10 @@ async fn read_frames(headers: &HeaderMap, mut body: Body, limit: usize) -> Resul
         return Err(ApiError::TooLarge { limit });
     }
     let mut bytes = BytesMut::with_capacity(announced.unwrap_or_default().min(MOST_RESERVED_BYTES));
+    let began = Instant::now();
     loop {
-        let frame = tokio::time::timeout(SILENCE, body.frame()).await.map_err(|_| ApiError::SlowBody)?;
+        let patience = SILENCE.min(time_for(bytes.len()).saturating_sub(began.elapsed()));
+        let frame = tokio::time::timeout(patience, body.frame()).await.map_err(|_| ApiError::SlowBody)?;
         let Some(frame) = frame else { return Ok(bytes.freeze()) };
         let frame = frame.map_err(|_| ApiError::BrokenBody)?;
         let Ok(data) = frame.into_data() else { continue };
@@ -59,9 +66,38 @@ async fn read_frames(headers: &HeaderMap, mut body: Body, limit: usize) -> Resul
     }
 }
 
+/// How long it may take until more than `received` bytes have come.
+fn time_for(received: usize) -> Duration {
+    let bytes = u32::try_from(received).unwrap_or(u32::MAX);
+    GRACE + Duration::from_secs(1) * bytes / SLOWEST_BYTES_PER_SEC
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A body of so many chunks, each of this size and this much later than the one before.
+    async fn paced(chunks: usize, bytes: usize, pause: Duration) -> Result<Bytes, ApiError> {
+        let stream = futures_util::stream::unfold(0, move |sent| async move {
+            if sent == chunks {
+                return None;
+            }
+            tokio::time::sleep(pause).await;
+            Some((Ok::<_, std::io::Error>(Bytes::from(vec![b' '; bytes])), sent + 1))
+        });
+        read(&HeaderMap::new(), Body::from_stream(stream), 1 << 30).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn body_that_trickles_is_cut_off_and_one_that_is_only_slow_is_not() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let started = Instant::now();
+        assert!(matches!(paced(10_000, 1, SECOND).await, Err(ApiError::SlowBody)));
+        assert!(started.elapsed() < 12 * SECOND);
+        assert!(matches!(paced(2, 1, 20 * SECOND).await, Err(ApiError::SlowBody)), "silence");
+        assert_eq!(paced(60, 20_000, SECOND).await.unwrap().len(), 1_200_000);
+        assert!(matches!(paced(130, 1 << 20, SECOND).await, Err(ApiError::SlowBody)), "all in all");
+    }
 
     #[test]
     fn json_is_taken_under_its_names_and_nothing_else_is() {

@@ -17,19 +17,44 @@ use state::{
 };
 use std::time::Duration;
 use tracing::Instrument;
+use utoipa::ToSchema;
 
 use crate::app::Gateway;
 use crate::ara::Ara;
 use crate::body;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
+use crate::openapi::schemas;
 
-#[derive(Serialize)]
+/// The callback was taken.
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Taken {
     status: &'static str,
     description: &'static str,
 }
 
 /// Takes a callback: 200 means that it is kept and will be in the answer.
+#[utoipa::path(
+    post,
+    path = "/{ara}/callback/{callback_id}",
+    tag = "retriever",
+    params(
+        ("ara" = Ara, Path, description = "the persona"),
+        ("callback_id" = String, Path, description = "the one that the submission named"),
+    ),
+    request_body(content = schemas::Callback, description = "as JSON, also with Content-Encoding gzip or zstd"),
+    responses(
+        (status = 200, description = "it will be in the answer", body = Taken),
+        (status = 400, description = "the body did not arrive whole", body = ErrorBody),
+        (status = 404, description = "unknown or expired id", body = ErrorBody),
+        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
+        (status = 410, description = "the lookup has closed", body = ErrorBody),
+        (status = 413, description = "the body is too large", body = ErrorBody),
+        (status = 415, description = "an unknown Content-Encoding", body = ErrorBody),
+        (status = 422, description = "unusable: nobody waits for this sub-query any longer", body = ErrorBody),
+        (status = 429, description = "too many callbacks at once: see Retry-After", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn callback(
     State(gateway): State<Arc<Gateway>>,
     Path((ara, id)): Path<(String, String)>,
@@ -72,6 +97,8 @@ async fn take(
     );
     // whatever trace the caller is in, this belongs to the query's
     runtime::join_trace(&span, &owner.traceparent);
+    // held until the payload is kept, and no longer in our memory
+    let _place = gateway.admission.callback().await?;
     let kept = async {
         match read(gateway, headers, body).await {
             Ok(payload) => keep(gateway, id, &owner, payload).await,
@@ -101,7 +128,6 @@ fn outcome(error: &ApiError) -> CallbackOutcome {
 async fn read(gateway: &Gateway, headers: &HeaderMap, body: Body) -> Result<Payload, ApiError> {
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.callback_max_bytes;
-    let _place = gateway.admission.callback().await?;
     let wire = body::read(headers, body, limit).await?;
     let (size, work) = (wire.len(), move || usable_payload(wire, encoding, limit));
     body_work(size, encoding, work).await.ok_or(ApiError::BrokenBody)?.map_err(ApiError::UnusableBody)
@@ -145,9 +171,20 @@ async fn report(
     report: CallbackReport,
 ) -> Result<Kept, ApiError> {
     let now = gateway.clock.now();
-    let token = rand::rng().random();
-    let callback = NewCallback { id, query: owner.query, report, now, token };
-    let kept = patiently(gateway, || gateway.store.keep_callback(&callback)).await?;
+    // each try with a token of its own: one that seems to have failed may still be under way
+    let keep = || async {
+        let token = rand::rng().random();
+        let callback = NewCallback { id, query: owner.query, report: report.clone(), now, token };
+        match gateway.store.keep_callback(&callback).await {
+            // a Redis that is full refuses it before it looks whether anybody waits for it
+            Err(error) if error.is_transient() => match gateway.store.find_callback(id).await {
+                Ok(Err(refusal)) => Ok(Err(refusal)),
+                Ok(Ok(_)) | Err(_) => Err(error),
+            },
+            other => other,
+        }
+    };
+    let kept = patiently(gateway, keep).await?;
     kept.map_err(|refusal| refused(refusal, gateway.clock.now()))
 }
 

@@ -10,6 +10,7 @@ use runtime::{Causes, ForbiddenUrl, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
+use utoipa::ToSchema;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,8 @@ pub(crate) enum ApiError {
     UnknownEncoding,
     #[error("Content-Type must be application/json")]
     WrongContentType,
+    #[error("Content-Length and Transfer-Encoding exclude each other")]
+    TwoLengths,
     #[error("the body did not arrive whole")]
     BrokenBody,
     #[error("the body did not arrive in time")]
@@ -50,16 +53,25 @@ pub(crate) enum ApiError {
     MemoryIsShort,
     #[error("too many requests at once, try again later")]
     TooManyRequests,
+    #[error("Retriever does not answer")]
+    NoRetriever,
     #[error("the query was not answered in time")]
     NotInTime,
+    #[error("the query was lost, ask again")]
+    Lost,
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
+/// Why a request is refused.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    /// Always `Error`.
     status: &'static str,
+    /// A stable name for programs.
     code: &'static str,
+    /// The field to look at, as a JSON path.
     #[serde(skip_serializing_if = "Option::is_none")]
-    field: Option<&'a str>,
+    field: Option<String>,
+    /// The reason, for people.
     description: String,
 }
 
@@ -79,7 +91,9 @@ impl ApiError {
             Self::TooLarge { .. } | Self::UnusableBody(UnusableBody::TooLarge { .. }) => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
-            Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => StatusCode::BAD_REQUEST,
+            Self::TwoLengths | Self::BrokenBody | Self::UnusableBody(UnusableBody::Encoding { .. }) => {
+                StatusCode::BAD_REQUEST
+            }
             Self::Field { .. } | Self::CallbackUrl(_) | Self::UnusableBody(_) => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }
@@ -87,8 +101,9 @@ impl ApiError {
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::State(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
             Self::State(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::MemoryIsShort => StatusCode::SERVICE_UNAVAILABLE,
+            Self::MemoryIsShort | Self::Lost => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::NoRetriever => StatusCode::BAD_GATEWAY,
             Self::NotInTime => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -109,12 +124,15 @@ impl ApiError {
             Self::UnusableBody(_) => "unusable_body",
             Self::UnknownEncoding => "unknown_encoding",
             Self::WrongContentType => "wrong_content_type",
+            Self::TwoLengths => "two_lengths",
             Self::BrokenBody => "broken_body",
             Self::SlowBody => "slow_body",
             Self::State(_) => "unavailable",
             Self::MemoryIsShort => "short_of_memory",
             Self::TooManyRequests => "too_many_requests",
+            Self::NoRetriever => "no_retriever",
             Self::NotInTime => "not_in_time",
+            Self::Lost => "lost",
         }
     }
 
@@ -134,8 +152,12 @@ impl IntoResponse for ApiError {
         if let Self::State(error) = &self {
             tracing::error!("request refused: {}", Causes(error));
         }
-        let body =
-            Body { status: "Error", code: self.code(), field: self.field(), description: self.to_string() };
+        let body = ErrorBody {
+            status: "Error",
+            code: self.code(),
+            field: self.field().map(str::to_owned),
+            description: self.to_string(),
+        };
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
         match &self {
@@ -145,7 +167,7 @@ impl IntoResponse for ApiError {
             Self::MemoryIsShort => {
                 headers.insert(RETRY_AFTER, seconds(Duration::from_secs(10)));
             }
-            Self::TooManyRequests => {
+            Self::TooManyRequests | Self::Lost => {
                 headers.insert(RETRY_AFTER, seconds(Duration::from_secs(2)));
             }
             Self::UnknownEncoding => {
@@ -161,21 +183,16 @@ fn seconds(duration: Duration) -> HeaderValue {
     HeaderValue::from(duration.as_secs().max(1))
 }
 
-#[derive(Serialize)]
-struct Refusal {
-    status: &'static str,
-    code: &'static str,
-    description: &'static str,
+fn refusal(status: StatusCode, code: &'static str, description: &str) -> Response {
+    let body = ErrorBody { status: "Error", code, field: None, description: description.to_owned() };
+    (status, Json(body)).into_response()
 }
 
 pub(crate) async fn no_such_route() -> Response {
     let description = "no such path; queries go to /{ara}/asyncquery and /{ara}/query";
-    (StatusCode::NOT_FOUND, Json(Refusal { status: "Error", code: "no_such_path", description }))
-        .into_response()
+    refusal(StatusCode::NOT_FOUND, "no_such_path", description)
 }
 
 pub(crate) async fn no_such_method() -> Response {
-    let description = "this path does not take this method";
-    let body = Json(Refusal { status: "Error", code: "no_such_method", description });
-    (StatusCode::METHOD_NOT_ALLOWED, body).into_response()
+    refusal(StatusCode::METHOD_NOT_ALLOWED, "no_such_method", "this path does not take this method")
 }

@@ -13,6 +13,7 @@ use tracing::Instrument;
 use trapi::{LogLevel, Query};
 use url::Url;
 
+use crate::admission::Place;
 use crate::app::Gateway;
 use crate::ara::{Ara, Unplanned};
 use crate::body;
@@ -33,6 +34,8 @@ pub(crate) struct Examined {
     delivery: Delivery,
     timeout: TimeoutParameter,
     body: Bytes,
+    /// The body's place, which is free again when the query is stored.
+    _place: Place,
 }
 
 /// Reads and examines a request.
@@ -47,7 +50,7 @@ pub(crate) async fn examine(
     body::check_content_type(headers)?;
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.query_max_bytes;
-    let _place = gateway.admission.query()?;
+    let place = gateway.admission.query()?;
     let wire = body::read(headers, body, limit).await?;
     let size = wire.len();
     let policy = gateway.callback_policy.clone();
@@ -64,7 +67,8 @@ pub(crate) async fn examine(
             Mode::Sync => Delivery::Connection,
         };
         let timeout = query.parameters.get("timeout").map(|raw| raw.get().to_owned());
-        Ok(Examined { ara, plan, delivery, timeout: TimeoutParameter::read(timeout.as_deref()), body })
+        let timeout = TimeoutParameter::read(timeout.as_deref());
+        Ok(Examined { ara, plan, delivery, timeout, body, _place: place })
     });
     examined.await.ok_or(ApiError::BrokenBody)?
 }
@@ -85,9 +89,10 @@ pub(crate) fn new_id(gateway: &Gateway) -> QueryId {
 }
 
 impl Examined {
-    /// Stores and queues the query under `id`; on success it will be answered.
+    /// Stores and queues the query under `id`; on success it will be answered. Its body is not held any
+    /// longer, however long the answer takes.
     pub(crate) async fn store(
-        &self,
+        self,
         gateway: &Arc<Gateway>,
         id: QueryId,
         headers: &HeaderMap,

@@ -12,16 +12,19 @@ use budget::Deadline;
 use runtime::Wait;
 use serde::Serialize;
 use state::{JobState, QueryId, QueryRecord};
+use utoipa::ToSchema;
 
 use crate::app::Gateway;
 use crate::ara::Ara;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
 use crate::hang_up::HangUp;
 use crate::intake::{self, Mode};
+use crate::openapi::{self, schemas};
 use crate::status;
 
 /// TRAPI `AsyncQueryResponse`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = AsyncQueryResponse)]
 pub(crate) struct Accepted {
     status: &'static str,
     description: &'static str,
@@ -29,6 +32,25 @@ pub(crate) struct Accepted {
 }
 
 /// Takes a query whose response is posted to the client's callback.
+#[utoipa::path(
+    post,
+    path = "/{ara}/asyncquery",
+    tag = "translator",
+    params(("ara" = Ara, Path, description = "the persona")),
+    request_body(content = schemas::AsyncQuery, example = json!(openapi::example_async_query())),
+    responses(
+        (status = 200, description = "the query is stored and will be answered", body = Accepted),
+        (status = 400, description = "a field of the query is wrong, or the body is broken", body = ErrorBody),
+        (status = 404, description = "no such persona", body = ErrorBody),
+        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
+        (status = 413, description = "the body is too large", body = ErrorBody),
+        (status = 415, description = "neither JSON nor a known Content-Encoding", body = ErrorBody),
+        (status = 422, description = "no JSON, nested too deeply, or an unusable callback", body = ErrorBody),
+        (status = 429, description = "too many requests at once: see Retry-After", body = ErrorBody),
+        (status = 501, description = "this persona has no workers yet", body = ErrorBody),
+        (status = 503, description = "no room or no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn asyncquery(
     State(gateway): State<Arc<Gateway>>,
     Path(ara): Path<String>,
@@ -65,26 +87,50 @@ fn counted<T>(ara: &str, outcome: Result<T, ApiError>) -> Result<T, ApiError> {
 }
 
 /// Takes a query whose client holds the connection until the response is there.
+#[utoipa::path(
+    post,
+    path = "/{ara}/query",
+    tag = "translator",
+    params(("ara" = Ara, Path, description = "the persona")),
+    request_body(content = schemas::Query, example = json!(openapi::example_query())),
+    responses(
+        (status = 200, description = "the answer, or the reason why there is none", body = schemas::Response),
+        (status = 400, description = "a field of the query is wrong, or the body is broken", body = ErrorBody),
+        (status = 404, description = "no such persona", body = ErrorBody),
+        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
+        (status = 413, description = "the body is too large", body = ErrorBody),
+        (status = 415, description = "neither JSON nor a known Content-Encoding", body = ErrorBody),
+        (status = 422, description = "no JSON, nested too deeply, or an unusable callback", body = ErrorBody),
+        (status = 429, description = "too many requests at once: see Retry-After", body = ErrorBody),
+        (status = 501, description = "this persona has no workers yet", body = ErrorBody),
+        (status = 503, description = "no room or no Redis: see Retry-After", body = ErrorBody),
+        (status = 500, description = "an operation failed; with what was gathered", body = schemas::Response),
+        (status = 502, description = "Retriever cannot be asked; in TRAPI", body = schemas::Response),
+        (status = 504, description = "nothing came in time; in TRAPI where there was time for it", body = schemas::Response),
+    )
+)]
 pub(crate) async fn query(
     State(gateway): State<Arc<Gateway>>,
     Path(ara): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let _place = counted(&ara, gateway.admission.held_connection())?;
+    let place = counted(&ara, gateway.admission.held_connection())?;
     let query = counted(&ara, intake::examine(&gateway, &ara, &headers, body, Mode::Sync).await)?;
     let id = intake::new_id(&gateway);
     // an event that comes before the wait must not be missed
     let wait = gateway.waits.register(id);
-    let hang_up = HangUp::guard(&gateway, id);
+    let hang_up = HangUp::guard(&gateway, id, place);
     let deadline = counted(&ara, query.store(&gateway, id, &headers).await)?;
+    drop(headers);
     let record = until_ended(&gateway, id, deadline, &wait).await?;
     let response = status::sync_response(&gateway, &record)?;
     hang_up.answered();
     Ok(response)
 }
 
-/// Waits for the event that the query has ended, at most until its deadline.
+/// Waits for the event that the query has ended, at most until its deadline. That Redis is away for a while
+/// ends no wait: the query was accepted.
 async fn until_ended(
     gateway: &Gateway,
     id: QueryId,
@@ -99,8 +145,14 @@ async fn until_ended(
             return ended(gateway, id).await?.ok_or(ApiError::NotInTime);
         }
         let woken = tokio::time::timeout(left.min(RECHECK), wait.woken()).await;
-        if let Some(record) = ended(gateway, id).await? {
-            return Ok(record);
+        match ended(gateway, id).await {
+            Ok(Some(record)) => return Ok(record),
+            Ok(None) => {}
+            // an event follows when it is back
+            Err(ApiError::State(error)) if error.is_transient() => {
+                tracing::warn!(query = %id, "cannot look at query {id}: {}", runtime::Causes(&error));
+            }
+            Err(error) => return Err(error),
         }
         if woken.is_ok() {
             tracing::debug!(query = %id, "woken for query {id}, which goes on");
@@ -109,7 +161,7 @@ async fn until_ended(
 }
 
 async fn ended(gateway: &Gateway, id: QueryId) -> Result<Option<QueryRecord>, ApiError> {
-    let record = gateway.store.query(id).await.map_err(ApiError::State)?.ok_or(ApiError::NoSuchJob)?;
+    let record = gateway.store.query(id).await.map_err(ApiError::State)?.ok_or(ApiError::Lost)?;
     match record.state {
         JobState::Queued | JobState::Running => Ok(None),
         JobState::Completed | JobState::Failed | JobState::Cancelled => Ok(Some(record)),

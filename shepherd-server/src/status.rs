@@ -11,22 +11,28 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use state::{JobState, Progress, QueryRecord, StoredResponse};
+use utoipa::ToSchema;
 
 use crate::app::Gateway;
-use crate::error::ApiError;
+use crate::ara::Ara;
+use crate::error::{ApiError, ErrorBody};
+use crate::openapi::schemas;
 
 /// TRAPI `AsyncQueryStatusResponse`, and how far the sub-queries are.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = AsyncQueryStatusResponse)]
 pub(crate) struct JobStatus {
     status: &'static str,
     description: String,
+    #[schema(value_type = Vec<schemas::LogEntry>)]
     logs: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_url: Option<String>,
     progress: SubQueryProgress,
 }
 
-#[derive(Serialize)]
+/// How far the sub-queries are.
+#[derive(Serialize, ToSchema)]
 struct SubQueryProgress {
     stage: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +40,8 @@ struct SubQueryProgress {
     sub_queries: Counts,
 }
 
-#[derive(Serialize)]
+/// How many sub-queries fared how.
+#[derive(Serialize, ToSchema)]
 struct Counts {
     sent: u32,
     accepted: u32,
@@ -45,7 +52,18 @@ struct Counts {
     late: u32,
 }
 
-/// `GET /asyncquery_status/{job_id}`
+/// How far a query is.
+#[utoipa::path(
+    get,
+    path = "/asyncquery_status/{job_id}",
+    tag = "jobs",
+    params(("job_id" = String, Path, description = "as the acceptance told it")),
+    responses(
+        (status = 200, description = "how far it is", body = JobStatus),
+        (status = 404, description = "unknown or expired", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn status(
     State(gateway): State<Arc<Gateway>>,
     Path(job_id): Path<String>,
@@ -54,7 +72,21 @@ pub(crate) async fn status(
     tell(&gateway, record).await
 }
 
-/// `GET /{ara}/asyncquery_status/{job_id}`
+/// How far a query of a persona is.
+#[utoipa::path(
+    get,
+    path = "/{ara}/asyncquery_status/{job_id}",
+    tag = "jobs",
+    params(
+        ("ara" = Ara, Path, description = "the persona"),
+        ("job_id" = String, Path, description = "as the acceptance told it"),
+    ),
+    responses(
+        (status = 200, description = "how far it is", body = JobStatus),
+        (status = 404, description = "unknown or expired", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn ara_status(
     State(gateway): State<Arc<Gateway>>,
     Path((ara, job_id)): Path<(String, String)>,
@@ -63,7 +95,19 @@ pub(crate) async fn ara_status(
     tell(&gateway, record).await
 }
 
-/// `GET /response/{job_id}`
+/// The response to a query.
+#[utoipa::path(
+    get,
+    path = "/response/{job_id}",
+    tag = "jobs",
+    params(("job_id" = String, Path, description = "as the acceptance told it")),
+    responses(
+        (status = 200, description = "the response", body = schemas::Response),
+        (status = 202, description = "there is none yet", body = Pending),
+        (status = 404, description = "unknown or expired", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn response(
     State(gateway): State<Arc<Gateway>>,
     Path(job_id): Path<String>,
@@ -72,7 +116,22 @@ pub(crate) async fn response(
     Ok(stored_or_pending(&gateway, &record))
 }
 
-/// `GET /{ara}/response/{job_id}`
+/// The response to a query of a persona.
+#[utoipa::path(
+    get,
+    path = "/{ara}/response/{job_id}",
+    tag = "jobs",
+    params(
+        ("ara" = Ara, Path, description = "the persona"),
+        ("job_id" = String, Path, description = "as the acceptance told it"),
+    ),
+    responses(
+        (status = 200, description = "the response", body = schemas::Response),
+        (status = 202, description = "there is none yet", body = Pending),
+        (status = 404, description = "unknown or expired", body = ErrorBody),
+        (status = 503, description = "no Redis: see Retry-After", body = ErrorBody),
+    )
+)]
 pub(crate) async fn ara_response(
     State(gateway): State<Arc<Gateway>>,
     Path((ara, job_id)): Path<(String, String)>,
@@ -136,8 +195,9 @@ fn counts(progress: Progress) -> Counts {
     Counts { sent: sub_queries, accepted, returned, failed, removed, outstanding, late }
 }
 
-#[derive(Serialize)]
-struct Pending {
+/// There is no response yet.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Pending {
     status: &'static str,
     description: &'static str,
 }

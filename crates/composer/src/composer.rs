@@ -12,7 +12,7 @@ use state::{
     Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Intermediate, Payload,
     QueryRecord, Standing, StateError, StepEntry, Store, StoredLog,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use trapi::{Dialect, LogEntry};
 
 use crate::compose::{Composed, Ingredients, Outcome, Source, Uncomposable, Unfinished, compose};
@@ -78,8 +78,7 @@ impl<C: Clock> Composer<C> {
         let source = self.source(&record, entry.step).await?;
         let stretch = self.owned.stretch(&record.plan, entry.step);
         let next_step = stretch.end();
-        let outcome = self.compose(&record, &body, source, stretch, None).await?;
-        drop(processor);
+        let outcome = self.compose(&record, &body, source, stretch, None, processor.ok()).await?;
         match outcome {
             Outcome::Response(composed) => self.put(entry, &record, &composed, self.keep_payloads).await,
             Outcome::Intermediate(unfinished) => self.hand_on(entry, &record, &unfinished, next_step).await,
@@ -109,7 +108,7 @@ impl<C: Clock> Composer<C> {
                 let records = self.store.callbacks(record.id).await?;
                 let source = Source::Callbacks(records.into_iter().map(|record| (record, None)).collect());
                 let stretch = self.owned.stretch(&record.plan, entry.step);
-                self.compose(&record, &body, source, stretch, Some(failure)).await?
+                self.compose(&record, &body, source, stretch, Some(failure), None).await?
             }
         };
         match outcome {
@@ -158,7 +157,7 @@ impl<C: Clock> Composer<C> {
         }
         let source = self.source(record, step).await?;
         let stretch = self.owned.stretch(&record.plan, step);
-        self.compose(record, body, source, stretch, Some(failure.to_owned())).await.map(Some)
+        self.compose(record, body, source, stretch, Some(failure.to_owned()), None).await.map(Some)
     }
 
     async fn payloads(
@@ -185,6 +184,7 @@ impl<C: Clock> Composer<C> {
         source: Source,
         stretch: Stretch,
         failure: Option<String>,
+        processor: Option<OwnedSemaphorePermit>,
     ) -> Result<Outcome, TaskError> {
         let mut ingredients = Ingredients {
             record: record.clone(),
@@ -199,7 +199,13 @@ impl<C: Clock> Composer<C> {
             failure,
         };
         let span = tracing::Span::current();
-        let composed = tokio::task::spawn_blocking(move || span.in_scope(|| compose(&mut ingredients))).await;
+        let composed = tokio::task::spawn_blocking(move || {
+            let composed = span.in_scope(|| compose(&mut ingredients));
+            // goes with the work, which does not end with the task that was waiting for it
+            drop(processor);
+            composed
+        });
+        let composed = composed.await;
         let defect = |what: String| TaskError::Defect { what };
         match composed {
             Ok(Ok(composed)) => Ok(composed),

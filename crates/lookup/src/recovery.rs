@@ -8,6 +8,7 @@ use rand::Rng;
 use retriever::Recovered;
 use runtime::{WireEncoding, body_work, usable_payload};
 use state::{CallbackId, CallbackRecord, CallbackReport, CallbackStatus, NewCallback, QueryId};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::ports::{LookupStore, Submit};
@@ -28,6 +29,8 @@ pub(crate) struct Recovery<S, R, C> {
     pub(crate) max_bytes: usize,
     /// How many answers were recovered: counted before the last one ends the wait.
     pub(crate) recovered: Arc<AtomicUsize>,
+    /// Bounds the answers that all lookups of this process fetch at once.
+    pub(crate) places: Arc<Semaphore>,
 }
 
 impl<S, R, C> Recovery<S, R, C>
@@ -55,6 +58,8 @@ where
     }
 
     async fn recover(&self, callback: CallbackId, job_id: &str) {
+        // the semaphore is never closed; the wait ends with the lookup
+        let _place = self.places.acquire().await;
         let left = self.deadline.remaining(self.clock.now());
         let (query, limit) = (self.query, self.max_bytes);
         let (body, encoding) = match self.retriever.recover(job_id, limit, left).await {

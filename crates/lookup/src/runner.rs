@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
 use budget::{Clock, Deadline};
 use meters::{CloseReason, Outstanding};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use retriever::SubmissionOutcome;
-use runtime::{Task, TaskError, Wait, Waits, log_entry};
+use runtime::{Task, TaskError, Wait, Waits, insist, log_entry};
 use state::{
     Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
     Encoding, FanOut, LookupTimes, NewCallback, NewSubQuery, Payload, QueryRecord, Recorded, Standing,
-    StateError, StepEntry, StoredLog, SubmissionRecord,
+    StepEntry, StoredLog, SubmissionRecord,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -31,6 +30,9 @@ use crate::submission::{self, Shared};
 const RECHECK: Duration = Duration::from_secs(20);
 /// No expansion is larger; a rule pack that exceeds it is cut, and the query's log says so.
 const MAX_SUB_QUERIES: usize = 500;
+
+/// How many lost callbacks one worker fetches at once: each may be as large as a callback may be.
+const MAX_RECOVERIES: usize = 16;
 
 /// What a runner needs to know beside the query.
 #[derive(Clone, Debug)]
@@ -61,6 +63,7 @@ pub struct Runner<S, R, C, E> {
     settings: RunnerSettings,
     waits: Waits,
     slots: Arc<Semaphore>,
+    recoveries: Arc<Semaphore>,
 }
 
 impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> {
@@ -84,6 +87,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
             settings,
             waits,
             slots: Arc::new(Semaphore::new(slots)),
+            recoveries: Arc::new(Semaphore::new(MAX_RECOVERIES)),
         }
     }
 
@@ -344,6 +348,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             deadline,
             max_bytes: runner.settings.max_recovered_bytes,
             recovered: Arc::clone(&self.recovered),
+            places: Arc::clone(&runner.recoveries),
         }
     }
 
@@ -373,11 +378,10 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         self.log(level, message);
         let record: SubmissionRecord = submission::record(outcome);
         let runner = self.runner;
-        let recorded = runner
-            .store
-            .record_submission(self.entry, &runner.owner, id, &record, runner.clock.now())
-            .await?;
-        let Ok(Recorded { outstanding }) = recorded else { return Ok(true) };
+        let now = runner.clock.now();
+        // not by another run of the lookup, which would send again what is not recorded
+        let call = || runner.store.record_submission(self.entry, &runner.owner, id, &record, now);
+        let Ok(Recorded { outstanding }) = insist(call).await? else { return Ok(true) };
         self.outstanding.set(outstanding);
         Ok(outstanding == 0)
     }
@@ -428,19 +432,6 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
     fn log(&mut self, level: LogLevel, message: String) {
         self.logs.push(log_entry(self.runner.clock.now(), level, message));
     }
-}
-
-/// Repeats a state change while Redis is away: what is awaited meanwhile must not be lost, and a lease that
-/// runs out ends the task.
-async fn insist<T, F: Future<Output = Result<T, StateError>>>(
-    call: impl FnMut() -> F,
-) -> Result<T, StateError> {
-    let pauses = ExponentialBuilder::new()
-        .with_min_delay(Duration::from_millis(50))
-        .with_max_delay(Duration::from_secs(2))
-        .with_jitter()
-        .without_max_times();
-    call.retry(pauses).when(StateError::is_transient).await
 }
 
 fn defect(what: &dyn std::fmt::Display) -> TaskError {

@@ -15,7 +15,11 @@ use state::Store;
 use tokio::net::TcpListener;
 
 use crate::process::Startup;
+use crate::serve::serve;
 use crate::shutdown::Shutdown;
+
+/// Only probes and operators come here.
+const MAX_CONNECTIONS: usize = 100;
 
 /// What the health of a process depends on.
 #[derive(Clone)]
@@ -65,15 +69,10 @@ async fn metrics(State(health): State<Arc<Health>>) -> impl IntoResponse {
 }
 
 /// Serves the health endpoints of a worker until it aborts.
-pub(crate) async fn serve(address: SocketAddr, health: Health) -> std::io::Result<()> {
+pub(crate) async fn serve_health(address: SocketAddr, health: Health) -> std::io::Result<()> {
     let listener = TcpListener::bind(address).await?;
     let end = health.shutdown.abort.clone();
     let app = health_router(health);
-    tokio::spawn(async move {
-        let served = axum::serve(listener, app).with_graceful_shutdown(end.cancelled_owned()).await;
-        if let Err(error) = served {
-            tracing::error!("health endpoints stopped: {error}");
-        }
-    });
+    tokio::spawn(async move { serve(listener, app, MAX_CONNECTIONS, &end, &end).await });
     Ok(())
 }

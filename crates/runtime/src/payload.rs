@@ -59,6 +59,9 @@ pub enum UnusableBody {
     /// It is nested too deeply, or has a member twice.
     #[error("the body {0}")]
     Flawed(Flaw),
+    /// A text in it has half of a character.
+    #[error("the body holds text that is not Unicode")]
+    NotUnicode,
     /// It is no JSON object.
     #[error("the body is no JSON object (line {line}, column {column})")]
     NotAnObject {
@@ -114,6 +117,9 @@ pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Resu
     let decoded = decode(&wire, encoding, limit)?;
     let text = std::str::from_utf8(&decoded).map_err(|_| UnusableBody::NotUtf8)?;
     trapi::scan(text, trapi::MAX_DEPTH).map_err(UnusableBody::Flawed)?;
+    if !trapi::is_unicode(text) {
+        return Err(UnusableBody::NotUnicode);
+    }
     // serde would take a list for the members of a struct in their order
     if !text.trim_start().starts_with('{') {
         return Err(UnusableBody::NotAnObject { line: 1, column: 1 });
@@ -160,7 +166,13 @@ pub async fn body_work<T: Send + 'static>(
         return Some(work());
     }
     // the semaphore is never closed
-    let _processor = PROCESSORS.acquire().await.ok()?;
+    let processor = PROCESSORS.acquire().await.ok()?;
+    // work that has begun ends, also when its client has gone: so its place goes with it
+    let work = move || {
+        let done = work();
+        drop(processor);
+        done
+    };
     tokio::task::spawn_blocking(work).await.ok()
 }
 
@@ -179,6 +191,24 @@ mod tests {
             decode(&bomb, WireEncoding::Zstd, 1 << 20),
             Err(UnusableBody::TooLarge { limit: 1 << 20 })
         );
+    }
+
+    #[tokio::test]
+    async fn work_whose_client_has_gone_keeps_its_place_until_it_ends() {
+        let all = PROCESSORS.available_permits();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        let work = move || {
+            begin.send(()).unwrap();
+            ended.recv().unwrap_err();
+        };
+        let asked = tokio::spawn(body_work(1 << 20, WireEncoding::Identity, work));
+        begun.await.unwrap();
+        asked.abort();
+        asked.await.unwrap_err();
+        assert_eq!(PROCESSORS.available_permits(), all - 1);
+        drop(end);
+        let _all = PROCESSORS.acquire_many(u32::try_from(all).unwrap()).await.unwrap();
     }
 
     #[test]
@@ -204,6 +234,7 @@ mod tests {
         let deep: &'static str =
             Box::leak(format!("{{\"message\":{{\"a\":{}", "[".repeat(10_000)).into_boxed_str());
         assert!(matches!(check(deep), Err(UnusableBody::Flawed(Flaw::TooDeep { .. }))));
+        assert_eq!(check(r#"{"message":{"a":"\ud800"}}"#).unwrap_err(), UnusableBody::NotUnicode);
         let twice = check(r#"{"message":{"a":{"b":1,"b":2}}}"#);
         assert!(matches!(&twice, Err(UnusableBody::Flawed(Flaw::RepeatedMember { name })) if name == "b"));
     }

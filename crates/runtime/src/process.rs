@@ -166,7 +166,7 @@ pub fn run_worker<W: Worker>(
         let worker = build(&startup)?;
         let health = Health::of(&startup);
         let address = startup.settings.admin_addr;
-        admin::serve(address, health).await.map_err(|source| StartupError::Listen {
+        admin::serve_health(address, health).await.map_err(|source| StartupError::Listen {
             variable: "ADMIN_ADDR",
             address,
             source,

@@ -26,8 +26,10 @@ pub struct RedisSettings {
     pub payload_timeout: Duration,
     /// In how many partitions the queries are divided.
     pub partitions: u16,
-    /// How many entries may be queued for the first operation of a query, per partition.
+    /// How many queries may be in their first operation, waiting for it or at it, per partition.
     pub max_queued: usize,
+    /// How many queries may be open, in any operation, per partition.
+    pub max_open: usize,
     /// How many log entries are kept per query; the newest stay.
     pub max_logs: usize,
     /// How long what a query left behind is kept after its deadline.

@@ -47,7 +47,7 @@ pub enum Redriven {
 }
 
 impl Store {
-    /// Notes that a step was given up.
+    /// Notes that a step was given up; a second call changes nothing.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot take it.
@@ -61,6 +61,7 @@ impl Store {
         self.scripts
             .bury_step
             .key(keys::dead_letters(entry.query.partition()))
+            .key(keys::query(entry.query))
             .arg(Deadline::after(now, self.settings.ttl).instant().0)
             .arg(MAX_NOTES)
             .arg(entry.query.to_string())

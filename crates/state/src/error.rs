@@ -29,7 +29,7 @@ pub enum StateError {
         script: &'static str,
     },
     /// More is queued than the operator allows.
-    #[error("the queue of the first operation is full")]
+    #[error("too many queries are waiting or at work")]
     QueueFull,
     /// A stored payload cannot be read back.
     #[error("a stored payload is unreadable")]

@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use rand::Rng;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::connect::Store;
 use crate::error::StateError;
 use crate::ids::QueryId;
 use crate::keys;
+
+/// How long is waited after the connection was lost; doubled with every failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Waits end late by this much after Redis has come back, at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Something a waiter wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +57,21 @@ impl Store {
     /// Listens until the receiver is dropped, connecting anew whenever the connection is lost, and sends
     /// what it hears. [`Event::Resumed`] comes after every (re)connection.
     pub async fn listen(self, events: Events, heard: mpsc::Sender<Event>) {
-        const PAUSE: Duration = Duration::from_millis(200);
+        let mut pause = FIRST_PAUSE;
         while !heard.is_closed() {
+            let began = Instant::now();
             let Err(error) = self.listen_once(events, &heard).await else { return };
+            pause = if began.elapsed() > LONGEST_PAUSE { FIRST_PAUSE } else { LONGEST_PAUSE.min(pause * 2) };
+            // not all processes at the same moment
+            let jittered = rand::rng().random_range(pause / 2..=pause);
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "lost the event connection, listening again"
+                "lost the event connection, listening again in {} ms",
+                jittered.as_millis()
             );
             tokio::select! {
                 () = heard.closed() => return,
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(jittered) => {}
             }
         }
     }

@@ -45,7 +45,7 @@ impl Store {
     /// Stores `query` and queues its first operation. A second call with the same id changes nothing.
     ///
     /// # Errors
-    /// [`StateError::QueueFull`] when too much is waiting, [`StateError::Redis`] when Redis cannot take it.
+    /// [`StateError::QueueFull`] when too much is waiting or at work, [`StateError::Redis`] when Redis cannot take it.
     pub async fn accept(&self, query: &NewQuery<'_>) -> Result<(), StateError> {
         let first = query.plan.first().ok_or(StateError::Record { field: "plan" })?;
         let fields = self.fields(query)?;
@@ -64,6 +64,7 @@ impl Store {
             .arg(query.traceparent)
             .arg(self.settings.max_logs)
             .arg(query.budget.deadline.map_or_else(String::new, |deadline| deadline.to_string()))
+            .arg(self.settings.max_open)
             .arg(fields.len())
             .arg(&fields);
         for log in query.logs {

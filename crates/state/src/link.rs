@@ -55,7 +55,16 @@ impl Finder {
         Self { source, response_timeout, found: Mutex::new((0, None)) }
     }
 
+    /// The connection, within the time that a command has: those who stand in line while the data's place does
+    /// not answer give up one after the other, not each after the one before.
     async fn connection(&self) -> RedisResult<(u64, Open)> {
+        match tokio::time::timeout(self.response_timeout, self.found_or_opened()).await {
+            Ok(connection) => connection,
+            Err(_) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        }
+    }
+
+    async fn found_or_opened(&self) -> RedisResult<(u64, Open)> {
         let mut found = self.found.lock().await;
         if let (generation, Some(open)) = &*found {
             return Ok((*generation, open.clone()));
@@ -113,43 +122,42 @@ impl ConnectionLike for Open {
     }
 }
 
-impl ConnectionLike for Route {
-    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+impl Route {
+    async fn ask(&mut self, cmd: &Cmd) -> RedisResult<Value> {
         match self {
-            Self::Managed(manager) => manager.req_packed_command(cmd),
-            Self::Found(finder) => Box::pin(async move {
+            Self::Managed(manager) => manager.req_packed_command(cmd).await,
+            Self::Found(finder) => {
                 let (generation, mut open) = finder.connection().await?;
                 let outcome = open.req_packed_command(cmd).await;
                 finder.note(generation, outcome).await
-            }),
+            }
         }
     }
 
-    fn req_packed_commands<'a>(
-        &'a mut self,
-        pipeline: &'a Pipeline,
-        offset: usize,
-        count: usize,
-    ) -> RedisFuture<'a, Vec<Value>> {
+    async fn ask_all(&mut self, pipeline: &Pipeline, offset: usize, count: usize) -> RedisResult<Vec<Value>> {
         match self {
-            Self::Managed(manager) => manager.req_packed_commands(pipeline, offset, count),
-            Self::Found(finder) => Box::pin(async move {
+            Self::Managed(manager) => manager.req_packed_commands(pipeline, offset, count).await,
+            Self::Found(finder) => {
                 let (generation, mut open) = finder.connection().await?;
                 let outcome = open.req_packed_commands(pipeline, offset, count).await;
                 finder.note(generation, outcome).await
-            }),
+            }
         }
-    }
-
-    fn get_db(&self) -> i64 {
-        0
     }
 }
 
-/// Every command is timed.
+/// Every try is timed and counted.
 impl ConnectionLike for Link {
+    /// Asks once more when the connection was lost, maybe long ago and unnoticed. The command may have run
+    /// already: all that are sent alone are reads, deletions, and scripts, which look at the present state
+    /// first. What appends goes in pipelines, which are not repeated.
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        Box::pin(timed(self.kind, self.route.req_packed_command(cmd)))
+        Box::pin(async move {
+            match timed(self.kind, self.route.ask(cmd)).await {
+                Err(lost) if lost.is_connection_dropped() => timed(self.kind, self.route.ask(cmd)).await,
+                other => other,
+            }
+        })
     }
 
     fn req_packed_commands<'a>(
@@ -158,7 +166,7 @@ impl ConnectionLike for Link {
         offset: usize,
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
-        Box::pin(timed(self.kind, self.route.req_packed_commands(pipeline, offset, count)))
+        Box::pin(timed(self.kind, self.route.ask_all(pipeline, offset, count)))
     }
 
     fn get_db(&self) -> i64 {
@@ -166,7 +174,7 @@ impl ConnectionLike for Link {
     }
 }
 
-async fn timed<T>(kind: CommandKind, command: RedisFuture<'_, T>) -> RedisResult<T> {
+async fn timed<T>(kind: CommandKind, command: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
     let started = Instant::now();
     let answer = command.await;
     match &answer {

@@ -133,13 +133,14 @@ pub(crate) fn cut(stored: &Bytes) -> Vec<Bytes> {
 
 impl Store {
     /// Makes chunks ready for a script: small ones travel with it, large ones go ahead to `staged_key`,
-    /// which vanishes by itself when the script never comes.
+    /// which vanishes by itself when the script never comes. What an earlier try has left there goes first.
     pub(crate) async fn stage(&self, staged_key: &str, chunks: Vec<Bytes>) -> Result<Chunks, StateError> {
         const FORGOTTEN_AFTER_MS: i64 = 10 * 60 * 1000;
         if chunks.iter().map(Bytes::len).sum::<usize>() <= CHUNK_BYTES {
             return Ok(Chunks::Inline(chunks));
         }
         let mut connection = self.large.clone();
+        connection.unlink::<_, ()>(staged_key).await.action("take a payload")?;
         for chunk in chunks {
             redis::pipe()
                 .rpush(staged_key, &chunk[..])

@@ -1,8 +1,12 @@
 //! The Lua scripts, each with the shared prelude in front of it.
+//!
+//! The first line of a script tells Redis what to do with it when memory is full. One that takes something new
+//! in is refused whole, before any of it has run. All others run: they write a few fields and free more, and
+//! without them a full Redis would keep what is at work in it for good.
 
 use std::sync::LazyLock;
 
-use redis::{FromRedisValue, Script, ScriptInvocation};
+use redis::{ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation, ServerErrorKind};
 
 use crate::error::{Action, StateError};
 use crate::link::Link;
@@ -26,12 +30,15 @@ pub(crate) struct Scripts {
     pub(crate) hand_back: Script,
     pub(crate) renew_leases: Script,
     pub(crate) settle_entry: Script,
+    pub(crate) make_group: Script,
     pub(crate) leave_group: Script,
 }
 
-macro_rules! script {
-    ($file:literal) => {
+macro_rules! load {
+    ($shebang:literal, $file:literal) => {
         Script::new(concat!(
+            $shebang,
+            "\n",
             include_str!("scripts/prelude.lua"),
             "\n",
             include_str!(concat!("scripts/", $file))
@@ -39,13 +46,27 @@ macro_rules! script {
     };
 }
 
+/// Refused when memory is full.
+macro_rules! intake {
+    ($file:literal) => {
+        load!("#!lua", $file)
+    };
+}
+
+/// Runs whatever the memory.
+macro_rules! script {
+    ($file:literal) => {
+        load!("#!lua flags=allow-oom", $file)
+    };
+}
+
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
-    accept_query: script!("accept_query.lua"),
+    accept_query: intake!("accept_query.lua"),
     begin_step: script!("begin_step.lua"),
-    register_fan_out: script!("register_fan_out.lua"),
+    register_fan_out: intake!("register_fan_out.lua"),
     record_submission: script!("record_submission.lua"),
     find_callback: script!("find_callback.lua"),
-    take_callback: script!("take_callback.lua"),
+    take_callback: intake!("take_callback.lua"),
     close_lookup: script!("close_lookup.lua"),
     hand_on: script!("hand_on.lua"),
     store_response: script!("store_response.lua"),
@@ -53,10 +74,11 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     cancel_query: script!("cancel_query.lua"),
     rescue_query: script!("rescue_query.lua"),
     bury_step: script!("bury_step.lua"),
-    redrive_step: script!("redrive_step.lua"),
+    redrive_step: intake!("redrive_step.lua"),
     hand_back: script!("hand_back.lua"),
     renew_leases: script!("renew_leases.lua"),
     settle_entry: script!("settle_entry.lua"),
+    make_group: script!("make_group.lua"),
     leave_group: script!("leave_group.lua"),
 });
 
@@ -67,10 +89,9 @@ impl Scripts {
     }
 }
 
-/// Runs a script with one more try.
+/// Runs a script.
 pub(crate) trait Run {
-    /// Runs it once more when the connection was lost: it may have run already, which is why every script
-    /// looks at the present state first.
+    /// Runs it, once more when Redis has forgotten it between being told and being asked.
     async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError>;
 }
 
@@ -78,10 +99,12 @@ impl Run for ScriptInvocation<'_> {
     async fn run<T: FromRedisValue>(&self, connection: &Link, action: &'static str) -> Result<T, StateError> {
         let mut connection = connection.clone();
         match self.invoke_async(&mut connection).await {
-            Err(lost) if lost.is_connection_dropped() => {
-                self.invoke_async(&mut connection).await.action(action)
-            }
+            Err(error) if is_forgotten(&error) => self.invoke_async(&mut connection).await.action(action),
             other => other.action(action),
         }
     }
+}
+
+fn is_forgotten(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use meters::CommandKind;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use redis::cluster::ClusterClientBuilder;
-use redis::io::tcp::TcpSettings;
+use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
 use redis::sentinel::{Sentinel, SentinelNodeConnectionInfo};
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo,
@@ -152,7 +152,10 @@ fn connection_info(node: &RedisNode, password: Option<&str>) -> RedisResult<Conn
         .set_tcp_settings(tcp_settings()))
 }
 
-/// Small requests and replies in lock step: waiting to fill a segment only costs time.
+/// Small requests and replies in lock step: waiting to fill a segment only costs time. A machine that vanished
+/// without a word is noticed also by a connection that only listens.
 fn tcp_settings() -> TcpSettings {
-    TcpSettings::default().set_nodelay(true)
+    const SECOND: Duration = Duration::from_secs(1);
+    let keepalive = TcpKeepalive::new().with_time(10 * SECOND).with_interval(5 * SECOND);
+    TcpSettings::default().set_nodelay(true).set_keepalive(keepalive)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::streams::{
     StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
 };
-use redis::{AsyncCommands, ErrorKind, RedisError};
+use redis::{AsyncCommands, RedisError};
 
 use crate::connect::Store;
 use crate::error::{Action, StateError};
@@ -72,28 +72,16 @@ impl TaskQueue {
         // taken out while in use: a dropped or failed read takes its connection with it
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
-            None => {
-                let mut reader = self.store.blocking_connection().await?;
-                create_group(&mut reader, &self.stream, self.store.settings.ttl).await?;
-                reader
-            }
+            None => self.store.blocking_connection().await?,
         };
-        let block_ms = usize::try_from(block.as_millis()).unwrap_or(usize::MAX).max(1);
-        let options = StreamReadOptions::default()
-            .group(keys::GROUP, self.consumer.as_str())
-            .count(count.max(1))
-            .block(block_ms);
-        // the server answers when the block ends; one that is silent for longer is gone
-        let (streams, after) = ([&self.stream], [">"]);
-        let read = reader.xread_options(&streams, &after, &options);
-        let reply: Option<StreamReadReply> =
-            match tokio::time::timeout(block + Duration::from_secs(5), read).await {
-                Ok(reply) => reply.action("hand out entries")?,
-                Err(_) => {
-                    let silent = std::io::Error::from(std::io::ErrorKind::TimedOut);
-                    return Err(RedisError::from(silent)).action("hand out entries");
-                }
-            };
+        let reply = match self.read_once(&mut reader, count, block).await {
+            Err(error) if error.code() == Some("NOGROUP") => {
+                self.make_group().await?;
+                self.read_once(&mut reader, count, block).await
+            }
+            other => other,
+        };
+        let reply = reply.action("hand out entries")?;
         self.reader = Some(reader);
         let entries = reply.into_iter().flat_map(|reply| reply.keys).flat_map(|key| key.ids);
         let mut delivered = Vec::new();
@@ -103,6 +91,39 @@ impl TaskQueue {
             }
         }
         Ok(delivered)
+    }
+
+    async fn make_group(&self) -> Result<(), StateError> {
+        let ttl_ms = u64::try_from(self.store.settings.ttl.as_millis()).unwrap_or(u64::MAX);
+        self.store
+            .scripts
+            .make_group
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(ttl_ms)
+            .run::<String>(&self.store.small, "make the consumer group")
+            .await
+            .map(|_| ())
+    }
+
+    async fn read_once(
+        &self,
+        reader: &mut Open,
+        count: usize,
+        block: Duration,
+    ) -> Result<Option<StreamReadReply>, RedisError> {
+        let block_ms = usize::try_from(block.as_millis()).unwrap_or(usize::MAX).max(1);
+        let options = StreamReadOptions::default()
+            .group(keys::GROUP, self.consumer.as_str())
+            .count(count.max(1))
+            .block(block_ms);
+        // the server answers when the block ends; one that is silent for longer is gone
+        let (streams, after) = ([&self.stream], [">"]);
+        let read = reader.xread_options(&streams, &after, &options);
+        match tokio::time::timeout(block + Duration::from_secs(5), read).await {
+            Ok(reply) => reply,
+            Err(_) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+        }
     }
 
     /// Renews the leases on `held` and returns those that were lost to another consumer.
@@ -207,25 +228,6 @@ impl TaskQueue {
             traceparent: word("traceparent").unwrap_or_default(),
         })
     }
-}
-
-/// The group begins at 0, so that entries added before the first worker came are handed out too.
-async fn create_group(connection: &mut Open, stream: &str, ttl: Duration) -> Result<(), StateError> {
-    const ACTION: &str = "create the consumer group";
-    let created: Result<(), RedisError> = connection.xgroup_create_mkstream(stream, keys::GROUP, "0").await;
-    match created {
-        Err(error) if is_busy_group(&error) => Ok(()),
-        Err(error) => Err(error).action(ACTION),
-        // a stream that nobody uses goes by itself, and comes back with the next reader
-        Ok(()) => {
-            let ttl_ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
-            connection.pexpire(stream, ttl_ms).await.action(ACTION)
-        }
-    }
-}
-
-fn is_busy_group(error: &RedisError) -> bool {
-    matches!(error.kind(), ErrorKind::Extension) && error.code() == Some("BUSYGROUP")
 }
 
 impl Store {

@@ -33,6 +33,7 @@
 
 pub mod answers;
 pub mod ars;
+mod babbler;
 pub mod http;
 mod journal;
 pub mod lmdb;
@@ -48,6 +49,7 @@ mod serve;
 pub mod stack;
 
 pub use ars::ArsDouble;
+pub use babbler::Babbler;
 pub use journal::WaitError;
 pub use proxy::TcpProxy;
 pub use redis_cluster::{RedisCluster, RedisSentinel};

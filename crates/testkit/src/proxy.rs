@@ -147,8 +147,10 @@ async fn pass(
             Trouble::Slow(delay) => tokio::time::sleep(delay).await,
             Trouble::Frozen => {
                 // Ends with the proxy too: then there is nobody left to pass the bytes on for.
-                if control.trouble.wait_for(|now| *now != Trouble::Frozen).await.is_err() {
-                    return Ok(());
+                // And what is held when everything breaks is lost.
+                match control.trouble.wait_for(|now| *now != Trouble::Frozen).await.map(|now| *now) {
+                    Err(_) | Ok(Trouble::Down) => return Ok(()),
+                    Ok(_) => {}
                 }
             }
             Trouble::None | Trouble::Down => {}

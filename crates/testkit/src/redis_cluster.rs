@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 use crate::poll::eventually;
 use crate::ports;
 use crate::process::{Process, ProcessSpec};
+use crate::proxy::{TcpProxy, Trouble};
 use crate::redis_server::{PrivateRedis, RedisError};
 
 /// How long servers may take to agree.
@@ -71,6 +72,8 @@ impl RedisCluster {
 pub struct RedisSentinel {
     master: PrivateRedis,
     replica: PrivateRedis,
+    /// What the master writes goes to the replica through this.
+    replication: TcpProxy,
     port: u16,
     // Before `temporary`: the directory must outlive the process.
     _sentinel: Process,
@@ -84,8 +87,10 @@ impl RedisSentinel {
     /// See [`RedisError`].
     pub async fn start() -> Result<Self, RedisError> {
         let master = PrivateRedis::builder().setting("repl-diskless-sync-delay", "0").start().await?;
+        let replication = TcpProxy::start(ports::loopback(master.port())).await;
+        let replication = replication.map_err(|error| RedisError::Port(std::io::Error::other(error)))?;
         let replica = PrivateRedis::builder()
-            .setting("replicaof", &format!("127.0.0.1 {}", master.port()))
+            .setting("replicaof", &format!("127.0.0.1 {}", replication.addr().port()))
             .setting("repl-diskless-sync-delay", "0")
             .start()
             .await?;
@@ -93,7 +98,7 @@ impl RedisSentinel {
         let (port, sentinel, temporary) = start_sentinel(master.port())?;
         let master_of = format!("SENTINEL REPLICAS {MASTER}");
         agreed(port, &master_of, &replica.port().to_string()).await?;
-        Ok(Self { master, replica, port, _sentinel: sentinel, _temporary: temporary })
+        Ok(Self { master, replica, replication, port, _sentinel: sentinel, _temporary: temporary })
     }
 
     /// `redis-sentinel://…` with the sentinel and the master's name.
@@ -106,9 +111,32 @@ impl RedisSentinel {
     /// # Errors
     /// See [`RedisError`].
     pub async fn fail_over(&mut self) -> Result<(), RedisError> {
+        self.replicated().await?;
+        self.fail_over_as_it_is().await
+    }
+
+    /// Waits until the replica has all that the master has.
+    ///
+    /// # Errors
+    /// See [`RedisError`].
+    pub async fn replicated(&self) -> Result<(), RedisError> {
         // a write of this connection makes WAIT cover all that came before it
         let flush = "SET replicated 1 EX 60\r\nWAIT 1 10000";
-        agreed(self.master.port(), flush, ":1").await?;
+        agreed(self.master.port(), flush, ":1").await
+    }
+
+    /// From now on the replica gets nothing of what the master writes.
+    pub fn stop_replicating(&self) {
+        self.replication.set(Trouble::Frozen);
+    }
+
+    /// Kills the master and waits until the replica has taken its place, with what it has.
+    ///
+    /// # Errors
+    /// See [`RedisError`].
+    pub async fn fail_over_as_it_is(&mut self) -> Result<(), RedisError> {
+        // what is held back must not arrive after all
+        self.replication.set(Trouble::Down);
         self.master.kill().await?;
         agreed(self.replica.port(), "INFO replication", "role:master").await
     }

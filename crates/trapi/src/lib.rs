@@ -11,6 +11,7 @@ mod log;
 mod query;
 mod question;
 mod scan;
+mod unicode;
 
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ pub use log::{LogEntry, LogLevel, UnknownLogLevel};
 pub use query::{Operation, Query};
 pub use question::{Inferred, Pathfinder, Question};
 pub use scan::{Flaw, scan};
+pub use unicode::is_unicode;
 
 /// Members of a JSON object that nobody here needs, kept as the bytes that came, in order.
 pub type Members = IndexMap<String, Box<RawValue>>;

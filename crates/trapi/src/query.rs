@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::dialect::Signs;
 use crate::json::{Object, Path, document};
-use crate::{Dialect, Invalid, LogLevel, Members, Problem, QueryGraph};
+use crate::{Dialect, Invalid, LogLevel, Members, Problem, QueryGraph, is_unicode};
 
 /// Members of a message that TRAPI 1.x lets be null.
 const NULLABLE: [&str; 3] = ["knowledge_graph", "results", "auxiliary_graphs"];
@@ -64,7 +64,7 @@ impl Query {
             Some(raw) => Some(read_level(raw, &Path::Key(&root, "log_level"))?),
             None => level_of(&parameters)?,
         };
-        Ok(Self {
+        let query = Self {
             query_graph,
             message,
             parameters,
@@ -74,7 +74,9 @@ impl Query {
             callback: object.take_string("callback", &root)?,
             dialect: signs.dialect(),
             extra: object.rest(),
-        })
+        };
+        // last, as the fields above are refused by their names
+        if is_unicode(text) { Ok(query) } else { Err(root.error(Problem::NotUnicode)) }
     }
 
     /// Whether fresh knowledge is asked for: top level (TRAPI 1.x), else `parameters.bypass_cache` (2.0).

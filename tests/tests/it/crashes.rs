@@ -211,5 +211,5 @@ async fn every_process_ends_in_order_when_asked() {
         let log = scene.stack.logs(label).unwrap();
         assert!(log.lines().last().unwrap_or_default().contains("stopped"), "{label}:\n{log}");
     }
-    assert_eq!(scene.keys(":stream:aragorn.lookup").await.len(), 1, "the lookup waits for the next worker");
+    assert_eq!(scene.queued("aragorn.lookup").await, 1, "the lookup waits for the next worker");
 }

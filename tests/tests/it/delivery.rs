@@ -1,12 +1,15 @@
 //! The one delivery of a response, whatever the client does.
 
+use http::StatusCode;
 use serde_json::Value;
+use testkit::Babbler;
 use testkit::ars::{Delivery, Policy, Reply};
 use testkit::poll::eventually;
 use testkit::queries;
 use testkit::retriever::{Behaviour, Plan};
 
 use crate::answer::Answer;
+use crate::memory::Memory;
 use crate::scene::{self, ARAGORN, DIABETES, Job, LIMIT, Scene};
 
 /// Asks while the client follows `policy`; the status of the query at its end, and what was delivered.
@@ -57,6 +60,23 @@ async fn refusal_is_final_and_the_response_can_still_be_fetched() {
         let fetched = scene.get(&format!("/aragorn/response/{}", job.id)).await;
         assert_eq!((fetched.status, fetched.body), (200, deliveries[0].body.clone()), "{refusal}");
     }
+}
+
+#[tokio::test]
+async fn answer_without_end_is_read_to_a_small_bound() {
+    let scene = scene::aragorn(Plan::default()).await;
+    let memory = Memory::of(&scene.stack, "finish-query");
+    for (status, ending) in [(StatusCode::IM_A_TEAPOT, "Failed"), (StatusCode::OK, "Completed")] {
+        let babbler = Babbler::start(status).await.unwrap();
+        let query = queries::with_callback(scene::lookup(), &babbler.url());
+        let accepted = scene.post("/aragorn/asyncquery", &[], query.to_string()).await.json();
+        let ended = scene.ended(accepted["job_id"].as_str().unwrap()).await;
+        assert_eq!(ended["status"], ending, "{ended:#}");
+        let description = ended["description"].as_str().unwrap();
+        assert!(description.len() < 1000, "{description}");
+        assert!(babbler.said() < 32 << 20, "{}", babbler.said());
+    }
+    memory.assert_grown_by_at_most(16);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod answer;
+mod memory;
 mod rescues;
 mod scene;
 mod strict;
@@ -19,13 +20,18 @@ mod dialects;
 mod endings;
 mod flows;
 mod hang_up;
+mod hostile;
 mod metrics;
+mod openapi;
 mod operations;
 mod outages;
+mod redis_trouble;
 mod responses;
+mod secrets;
 mod status;
 mod sub_queries;
 mod timeouts;
 mod timing;
 mod topologies;
 mod traces;
+mod wire;

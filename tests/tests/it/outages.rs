@@ -72,7 +72,8 @@ async fn frozen_redis_sheds_queries_and_nothing_more() {
 #[tokio::test]
 async fn full_queue_sheds_queries_until_there_is_room() {
     let plan = Plan::always(Behaviour::answer().callback_after(Duration::from_secs(1)));
-    let scene = scene::start(plan, |stack| stack.workers(ARAGORN).env("MAX_QUEUED", "1")).await;
+    let limits = [("MAX_QUEUED", "1"), ("PARTITIONS", "1")];
+    let scene = scene::start(plan, |stack| scene::with_env(stack.workers(ARAGORN), &limits)).await;
     scene.stack.stop("aragorn-lookup").unwrap();
     let first = scene.submit("aragorn", queries::treats(DIABETES)).await;
     let query = queries::with_callback(queries::treats(DIABETES), &scene.ars.callback_url("k"));
@@ -81,4 +82,26 @@ async fn full_queue_sheds_queries_until_there_is_room() {
     assert!(reply.headers.contains_key("retry-after"));
     scene.stack.cont("aragorn-lookup").unwrap();
     scene.answer(&first).await.assert_success();
+}
+
+#[tokio::test]
+async fn open_queries_are_bounded_whatever_they_wait_for_and_callbacks_go_on() {
+    let plan = Plan::always(Behaviour::answer().callback_after(Duration::from_secs(1)));
+    let limits = [("MAX_OPEN_QUERIES", "1"), ("PARTITIONS", "1")];
+    let scene = scene::start(plan, |stack| scene::with_env(stack.workers(ARAGORN), &limits)).await;
+    scene.stack.stop("operations").unwrap();
+    let first = scene.submit("aragorn", queries::treats(DIABETES)).await;
+    scene.status_when(&first.id, "the merge", |status| status["progress"]["stage"] == "merge").await;
+    for path in ["/aragorn/asyncquery", "/aragorn/query"] {
+        let query = queries::with_callback(queries::treats(DIABETES), &scene.ars.callback_url("k"));
+        let reply = scene.post(path, &[], query.to_string()).await;
+        assert_eq!(reply.status, 503, "{path}");
+        assert!(reply.headers.contains_key("retry-after"), "{path}");
+    }
+    let callbacks = scene.retriever.wait_for_callbacks(9, LIMIT).await.unwrap();
+    assert!(callbacks.iter().all(|callback| callback.status() == Some(200)), "{callbacks:?}");
+    scene.stack.cont("operations").unwrap();
+    scene.answer(&first).await.assert_success();
+    scene.ended(&first.id).await;
+    scene.ask("aragorn", queries::treats(DIABETES)).await.assert_success();
 }

@@ -63,7 +63,13 @@ pub(crate) async fn start(plan: Plan, adapt: impl FnOnce(StackBuilder) -> StackB
     let retriever = RetrieverDouble::builder().plan(plan).start().await.unwrap();
     let ars = ArsDouble::start().await.unwrap();
     let builder = Stack::builder_beside_this_program().unwrap();
-    let builder = adapt(builder.retriever(RetrieverChoice::At(retriever.url())).ready_limit(LIMIT));
+    let builder = builder.retriever(RetrieverChoice::At(retriever.url())).ready_limit(LIMIT);
+    // the tests hold for any number of partitions
+    let builder = match std::env::var("TEST_PARTITIONS") {
+        Ok(count) => builder.env("PARTITIONS", &count),
+        Err(_) => builder,
+    };
+    let builder = adapt(builder);
     let stack = builder.start().await.unwrap_or_else(|error| panic!("{error}"));
     Scene { stack, retriever, ars, http: testkit::http::plain_client().unwrap() }
 }
@@ -194,14 +200,28 @@ impl Scene {
         seen.await.unwrap_or_else(|error| panic!("{error} in\n{}", self.stack.logs(label).unwrap()));
     }
 
-    async fn redis(&self) -> redis::aio::MultiplexedConnection {
+    pub(crate) async fn redis(&self) -> redis::aio::MultiplexedConnection {
         let client = redis::Client::open(self.stack.redis_url()).unwrap();
-        client.get_multiplexed_async_connection().await.unwrap()
+        // the library's own limit is half a second, and machines are busy
+        let patient = redis::AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(LIMIT))
+            .set_response_timeout(Some(LIMIT));
+        client.get_multiplexed_async_connection_with_config(&patient).await.unwrap()
     }
 
     /// The keys in Redis that hold `part`.
     pub(crate) async fn keys(&self, part: &str) -> Vec<String> {
         self.redis().await.keys(format!("*{part}*")).await.unwrap()
+    }
+
+    /// How many steps wait for an operation or are worked on by it.
+    pub(crate) async fn queued(&self, operation: &str) -> usize {
+        let mut redis = self.redis().await;
+        let mut count = 0;
+        for stream in self.keys(&format!(":stream:{operation}")).await {
+            count += redis.xlen::<_, usize>(stream).await.unwrap();
+        }
+        count
     }
 
     /// Waits until no step is queued or worked on.

@@ -15,7 +15,9 @@ use attempt::{Attempt, Parcel};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::{Clock, Deadline};
 use meters::DeliveryOutcome;
-use runtime::{CallbackPolicy, SystemClock, Task, TaskError, Worker, callback_client, log_entry, run_worker};
+use runtime::{
+    CallbackPolicy, SystemClock, Task, TaskError, Worker, callback_client, insist, log_entry, run_worker,
+};
 use state::{Conclusion, ConsumerName, Delivery, QueryRecord, Standing, StepEntry, Store, StoredResponse};
 use tokio::sync::Semaphore;
 use tracing::Instrument;
@@ -174,15 +176,16 @@ impl<C: Clock> Finish<C> {
                 (LogLevel::Info, format!("Response delivered, the client answered {status}"), None)
             }
             Ending::Undelivered { why } => {
-                self.store.bury(entry, 1, &why, now).await?;
+                insist(|| self.store.bury(entry, 1, &why, now)).await?;
                 tracing::error!(%query, "response of query {query} not delivered: {why}");
                 (LogLevel::Error, format!("Response not delivered: {why}"), Some(why))
             }
         };
         let logs = [log_entry(now, level, message)];
         let conclusion = Conclusion { problem: problem.as_deref(), logs: &logs };
-        // not ours any more: whoever took over concludes it
-        self.store.conclude(entry, &self.owner, &conclusion, now).await?.ok();
+        // not by another run of the step, which would post the response again; not ours any more: whoever took
+        // over concludes it
+        insist(|| self.store.conclude(entry, &self.owner, &conclusion, now)).await?.ok();
         Ok(())
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Held {
     pub(crate) fan_out: Option<FanOut>,
     pub(crate) closed: Option<(EpochMillis, u32, Vec<String>)>,
     pub(crate) handed_back: bool,
+    /// Redis does not answer.
+    pub(crate) away: bool,
 }
 
 /// The store's side of one query, with the rules of the real scripts.
@@ -189,6 +191,10 @@ impl LookupStore for MemoryStore {
         outcome: &SubmissionRecord,
         _: EpochMillis,
     ) -> Answer<Result<Recorded, Standing>> {
+        if self.held().away {
+            // any error that another try may not have
+            return Err(StateError::QueueFull);
+        }
         let mut held = match self.standing(owner) {
             Ok(held) => held,
             Err(standing) => return Ok(Err(standing)),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header::RETRY_AFTER};
 use shepherd_retriever::{Retriever, SubmissionMetadata, SubmissionOutcome};
-use testkit::RetrieverDouble;
 use testkit::retriever::{Behaviour, Plan};
+use testkit::{Babbler, RetrieverDouble};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -173,4 +173,26 @@ async fn answer_of_a_finished_job_is_recovered_and_that_of_a_running_one_is_pend
     assert!(matches!(&unknown, Recovered::Lost { reason } if reason.contains("404")), "{unknown:?}");
     let small = retriever.recover(&job_id, 10, 10 * SECOND).await;
     assert!(matches!(&small, Recovered::Lost { reason } if reason.contains("larger than 10")), "{small:?}");
+}
+
+#[tokio::test]
+async fn answers_without_end_are_read_to_a_small_bound() {
+    // what sockets hold on their way counts too
+    const FEW_BYTES: u64 = 32 << 20;
+    use shepherd_retriever::Recovered;
+    for (status, expected) in [
+        (StatusCode::OK, SubmissionOutcome::Accepted { job_id: None }),
+        (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            SubmissionOutcome::Rejected { status: 500, body_start: "x".repeat(500) },
+        ),
+    ] {
+        let babbler = Babbler::start(status).await.unwrap();
+        let retriever = client(&babbler.url());
+        let outcome = retriever.submit(body(), &SubmissionMetadata::default(), 20 * SECOND).await;
+        assert_eq!(outcome, expected);
+        let recovered = retriever.recover("job", 10 << 20, 20 * SECOND).await;
+        assert!(matches!(&recovered, Recovered::Lost { .. }), "{recovered:?}");
+        assert!(babbler.said() < FEW_BYTES, "{status}: {}", babbler.said());
+    }
 }

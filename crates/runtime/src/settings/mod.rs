@@ -6,6 +6,7 @@
 
 mod parse;
 mod reader;
+mod secrets;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -42,8 +43,8 @@ pub struct Settings {
     pub server_location: String,
     /// `LOG_LEVEL`, `LOG_FORMAT`: how much the process logs, and how.
     pub logs: LogSettings,
-    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_URL`, `REDIS_TTL`, `PARTITIONS`,
-    /// `MAX_QUEUED`, `MAX_LOGS`.
+    /// Where Redis is: `REDIS_HOST`, `REDIS_PORT`, `REDIS_PASSWORD`, `REDIS_PASSWORD_FILE`, `REDIS_URL`,
+    /// `REDIS_TTL`, `PARTITIONS`, `MAX_QUEUED`, `MAX_OPEN_QUERIES`, `MAX_LOGS`.
     pub redis: RedisSettings,
     /// `LOOKUP_TIMEOUT`, `QUERY_TIMEOUT_SEC`, `SYNC_QUERY_TIMEOUT_SEC`, `KG_RETRIEVAL_SUBMIT_TIMEOUT`,
     /// `RETRIEVER_TIMEOUT_MARGIN`, `FINISH_RESERVE_SEC`.
@@ -279,6 +280,9 @@ fn redis_settings(r: &mut Reader) -> RedisSettings {
     let host = r.text("REDIS_HOST", "localhost", "where Redis is");
     let port = r.port("REDIS_PORT", "6379", "port of Redis");
     let password = r.secret("REDIS_PASSWORD", "password of Redis");
+    let in_file =
+        r.secret_file("REDIS_PASSWORD_FILE", "REDIS_PASSWORD", "file that holds the password of Redis");
+    let password = password.or(in_file);
     let url = r
         .redis_url("REDIS_URL", "in place of host and port: redis://, redis-sentinel:// or redis-cluster://");
     let (address, password) = match url {
@@ -295,7 +299,16 @@ fn redis_settings(r: &mut Reader) -> RedisSettings {
             "longest wait for one command with a payload",
         ),
         partitions: r.partitions("PARTITIONS", "1", "in how many Redis slots the queries are divided"),
-        max_queued: r.positive("MAX_QUEUED", "10000", "queries that may wait for their first worker"),
+        max_queued: r.positive(
+            "MAX_QUEUED",
+            "10000",
+            "queries that may be in their first step, waiting for it or at it, per partition",
+        ),
+        max_open: r.positive(
+            "MAX_OPEN_QUERIES",
+            "20000",
+            "queries that may be open at once, in any step, per partition",
+        ),
         max_logs: r.positive("MAX_LOGS", "2000", "log entries kept per query"),
         ttl: r.seconds("REDIS_TTL", "259200", "how long a query's data is kept after its deadline"),
     }

@@ -7,15 +7,16 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use config::{Config, Environment, File};
-use state::RedisUrl;
 use tracing_subscriber::filter::LevelFilter;
 use trapi::Dialect;
 use url::Url;
 
 use super::parse;
+use super::secrets::without_credentials;
 use crate::telemetry::LogFormat;
 
-const MASK: &str = "********";
+/// Credentials would be shown wherever a URL is.
+const URL: &str = "an http or https URL without credentials";
 
 /// A variable with its effective value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,13 +52,12 @@ pub struct Problem {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file that `CONFIG_FILE` names cannot be read.
-    #[error("CONFIG_FILE: {path} cannot be read")]
+    #[error("CONFIG_FILE: {path} cannot be read: {why}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
-        #[source]
-        source: Box<config::ConfigError>,
+        /// Why, without the lines of the file, one of which may be a password.
+        why: String,
     },
     /// The environment cannot be read.
     #[error("the environment cannot be read")]
@@ -77,8 +77,8 @@ pub(super) struct Reader {
     config: Config,
     /// Keys of the file, all of which must be known.
     file_keys: Vec<String>,
-    shown: Vec<Shown>,
-    problems: Vec<Problem>,
+    pub(super) shown: Vec<Shown>,
+    pub(super) problems: Vec<Problem>,
 }
 
 impl Reader {
@@ -101,7 +101,10 @@ impl Reader {
         let mut builder = Config::builder();
         let mut file_keys = Vec::new();
         if let Some(path) = file {
-            let unreadable = |error| SettingsError::File { path: path.clone(), source: Box::new(error) };
+            let unreadable = |error: config::ConfigError| {
+                let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                SettingsError::File { path: path.clone(), why }
+            };
             let source = File::from(path.clone());
             let alone = Config::builder().add_source(source.clone()).build().map_err(unreadable)?;
             let table: std::collections::HashMap<String, config::Value> =
@@ -117,7 +120,7 @@ impl Reader {
     }
 
     /// An empty variable counts as not set, as Helm writes it for a value left blank.
-    fn raw(&self, name: &str) -> Option<String> {
+    pub(super) fn raw(&self, name: &str) -> Option<String> {
         let text = self.config.get_string(&name.to_ascii_lowercase()).ok()?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
@@ -142,9 +145,14 @@ impl Reader {
                 }
                 None => expected.to_owned(),
             };
-            self.problems.push(Problem { name: name.to_owned(), found: text.clone(), expected });
+            self.problems.push(Problem {
+                name: name.to_owned(),
+                found: without_credentials(&text),
+                expected,
+            });
         }
-        self.shown.push(Shown { name, value: text, default: default.to_owned(), about });
+        let value = without_credentials(&text);
+        self.shown.push(Shown { name, value, default: default.to_owned(), about });
         parsed.unwrap_or(on_problem)
     }
 
@@ -159,29 +167,6 @@ impl Reader {
             Some(words.filter(|word| !word.is_empty()).collect())
         };
         self.value(name, "", about, "words separated by commas", words, Vec::new())
-    }
-
-    pub(super) fn secret(&mut self, name: &'static str, about: &'static str) -> Option<String> {
-        let secret = self.raw(name);
-        let value = secret.as_ref().map_or("", |_| MASK).to_owned();
-        self.shown.push(Shown { name, value, default: String::new(), about });
-        secret
-    }
-
-    /// May hold a password, so only its presence is shown.
-    pub(super) fn redis_url(&mut self, name: &'static str, about: &'static str) -> Option<RedisUrl> {
-        let text = self.raw(name);
-        let url = text.as_deref().and_then(RedisUrl::parse);
-        if text.is_some() && url.is_none() {
-            let expected = "redis://host:port, redis-sentinel://host:port,host:port/name or \
-                            redis-cluster://host:port,host:port";
-            let problem =
-                Problem { name: name.to_owned(), found: MASK.to_owned(), expected: expected.to_owned() };
-            self.problems.push(problem);
-        }
-        let value = text.map_or("", |_| MASK).to_owned();
-        self.shown.push(Shown { name, value, default: String::new(), about });
-        url
     }
 
     pub(super) fn seconds(&mut self, name: &'static str, default: &str, about: &'static str) -> Duration {
@@ -238,11 +223,12 @@ impl Reader {
     /// The default must be a valid URL, or reading always fails.
     pub(super) fn url(&mut self, name: &'static str, default: &str, about: &'static str) -> Url {
         let web = |text: &str| {
-            Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            let url = Url::parse(text).ok()?;
+            let bare = url.username().is_empty() && url.password().is_none();
+            (matches!(url.scheme(), "http" | "https") && url.has_host() && bare).then_some(url)
         };
         let nowhere = web(default).or_else(|| web("http://localhost"));
-        let found =
-            self.value(name, default, about, "an http or https URL", |text| web(text).map(Some), nowhere);
+        let found = self.value(name, default, about, URL, |text| web(text).map(Some), nowhere);
         // a bad value has been noted, and a bad default cannot get here
         found.unwrap_or_else(|| unreachable!("http://localhost is a URL"))
     }

@@ -108,6 +108,53 @@ fn secrets_are_masked_everywhere() {
 }
 
 #[test]
+fn no_password_is_the_default_and_one_may_come_from_a_file() {
+    assert_eq!(read(&[]).unwrap().redis.password, None);
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, b" hunter2 \n").unwrap();
+    let path = file.path().to_str().unwrap();
+    let settings = read(&[("REDIS_PASSWORD_FILE", path)]).unwrap();
+    assert_eq!(settings.redis.password.as_deref(), Some(" hunter2 "));
+    assert!(settings.shown().iter().all(|shown| !shown.value.contains("hunter2")));
+    let both = problem(&[("REDIS_PASSWORD_FILE", path), ("REDIS_PASSWORD", "hunter3")]);
+    assert!(both.contains("nothing beside REDIS_PASSWORD") && !both.contains("hunter"), "{both}");
+    let absent = problem(&[("REDIS_PASSWORD_FILE", "/nowhere/password")]);
+    assert!(absent.contains("a file that can be read"), "{absent}");
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    assert!(problem(&[("REDIS_PASSWORD_FILE", empty.path().to_str().unwrap())]).contains("not empty"));
+}
+
+#[test]
+fn no_error_tells_a_secret() {
+    for (name, value) in [
+        ("REDIS_URL", "redis://:hunter2@a,b"),
+        ("KG_RETRIEVAL_URL", "https://me:hunter2@retriever.test/asyncquery"),
+        ("KG_RETRIEVAL_URL", "https://hunter2@retriever.test/asyncquery"),
+        ("REDIS_HOST", "redis://:hunter2@r.test"),
+        ("REDIS_PORT", "tcp://:hunter2@r.test:6379"),
+    ] {
+        match read(&[(name, value)]) {
+            Ok(settings) => assert!(settings.shown().iter().all(|shown| !shown.value.contains("hunter2"))),
+            Err(error) => {
+                let told = crate::text::Causes(&error).to_string();
+                assert!(told.contains(name) && !told.contains("hunter2"), "{told}");
+            }
+        }
+    }
+    for (suffix, text) in [
+        (".toml", "redis_password = hunter2"),
+        (".yaml", "redis_password: 'hunter2"),
+        (".json", "{\"redis_password\": hunter2}"),
+    ] {
+        let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        let error = read(&[("CONFIG_FILE", file.path().to_str().unwrap())]).unwrap_err();
+        let told = format!("{} {error:?}", crate::text::Causes(&error));
+        assert!(told.contains("cannot be read") && !told.contains("hunter2"), "{told}");
+    }
+}
+
+#[test]
 fn readme_lists_every_variable_with_its_default() {
     let readme = include_str!("../../../../README.md");
     for Shown { name, default, .. } in read(&[]).unwrap().shown() {

@@ -40,6 +40,13 @@ impl Permits {
         free.clamp(1, most)
     }
 
+    /// Takes the permit for one more try of a task that is held already.
+    pub(super) async fn work_again(&self) -> Option<WorkPermit> {
+        // never closed
+        let work = Arc::clone(&self.work).acquire_owned().await.ok()?;
+        Some(WorkPermit(Some(work)))
+    }
+
     /// Takes the permits of one task.
     pub(super) async fn take(&self) -> Option<(WaitingPermit, WorkPermit)> {
         // neither semaphore is ever closed

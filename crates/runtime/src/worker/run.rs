@@ -7,6 +7,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::Clock;
 use state::{Delivered, StateError, StepEntry, Store, TaskQueue};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -21,6 +22,9 @@ use crate::text::Causes;
 
 /// How many entries one read takes at most.
 const READ_AT_ONCE: usize = 32;
+/// Between two tries while Redis is away, before jitter, which may double it: what waits when Redis comes back
+/// must not wait for long.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How long one read blocks; the end of it is a sign of life.
 const BLOCK: Duration = Duration::from_secs(5);
 
@@ -65,9 +69,10 @@ impl<W: Worker> Shared<W> {
     async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut pauses = Pauses::new();
         let claim_every = self.lease / 3;
-        let mut claimed = tokio::time::Instant::now();
+        let mut claim_at = Instant::now() + claim_every;
+        let mut trouble = false;
         while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
-            let claim_due = claimed.elapsed() >= claim_every;
+            let claim_due = !trouble && Instant::now() >= claim_at;
             let taken = if claim_due {
                 self.until_drained(self.claim(&queue, room)).await
             } else {
@@ -76,13 +81,18 @@ impl<W: Worker> Shared<W> {
             match taken {
                 None => break,
                 Some(Ok(delivered)) => {
-                    if claim_due {
-                        claimed = tokio::time::Instant::now();
+                    if trouble {
+                        // nobody could renew a lease while Redis was away: owners that live come first
+                        claim_at = Instant::now() + 2 * claim_every;
+                    } else if claim_due {
+                        claim_at = Instant::now() + claim_every;
                     }
+                    trouble = false;
                     pauses.reset();
                     self.start_all(delivered, &leases);
                 }
                 Some(Err(error)) => {
+                    trouble = true;
                     let pause = pauses.next();
                     warn_of(&error, pause);
                     self.until_drained(tokio::time::sleep(pause)).await;
@@ -182,18 +192,19 @@ impl<W: Worker> Shared<W> {
             return self.give_up(&entry, deliveries, &reason).await;
         }
         let mut pauses = Pauses::new();
-        let mut work = Some(work);
+        let mut work = work;
         loop {
             let draining = self.shutdown.drain.clone();
-            // a second try works without a permit: the first one may be waiting to give it back
-            let permit = work.take().unwrap_or_else(WorkPermit::unbounded);
-            let task = Task { entry: entry.clone(), deliveries, work: permit, draining };
+            let task = Task { entry: entry.clone(), deliveries, work, draining };
             match self.worker.handle(task).await {
                 Ok(()) => return,
                 Err(error) if error.is_transient() => {
                     let pause = pauses.next();
                     warn_of(&error, pause);
                     tokio::time::sleep(pause).await;
+                    // given back when the try failed
+                    let Some(again) = self.permits.work_again().await else { return };
+                    work = again;
                 }
                 Err(error) => return self.give_up(&entry, deliveries, &Causes(&error).to_string()).await,
             }
@@ -233,7 +244,7 @@ impl Pauses {
         Self(
             ExponentialBuilder::new()
                 .with_min_delay(Duration::from_millis(100))
-                .with_max_delay(Duration::from_secs(5))
+                .with_max_delay(LONGEST_PAUSE)
                 .with_jitter()
                 .without_max_times()
                 .build(),
@@ -241,7 +252,7 @@ impl Pauses {
     }
 
     fn next(&mut self) -> Duration {
-        self.0.next().unwrap_or(Duration::from_secs(5))
+        self.0.next().unwrap_or(LONGEST_PAUSE)
     }
 
     fn reset(&mut self) {

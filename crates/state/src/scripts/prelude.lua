@@ -1,6 +1,4 @@
-#!lua
 -- Shared by every script, put in front of it when it is loaded.
--- The first line makes Redis refuse the whole script when memory is full, before any of it has run.
 
 -- Takes a finished entry off its stream. Streams are never trimmed: what is done is deleted.
 local function settle(stream, group, entry)

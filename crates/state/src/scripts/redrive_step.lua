@@ -8,7 +8,7 @@ if not held[1] or held[1] == 'cancelled' then return 'missing' end
 if not is_over(held[1]) then return 'open' end
 redis.call('HSET', KEYS[1], 'state', 'queued', 'step', ARGV[4], 'stage', ARGV[3], 'intake_ms', ARGV[5],
   'failure', '', 'delivery_problem', '')
-redis.call('HDEL', KEYS[1], 'owner', 'finished_ms', 'rescued_ms')
+redis.call('HDEL', KEYS[1], 'owner', 'finished_ms', 'rescued_ms', 'buried_step')
 if held[3] and held[3] ~= '' then
   local deadline_ms = tonumber(ARGV[5]) + tonumber(held[3]) - tonumber(held[2])
   redis.call('HSET', KEYS[1], 'deadline_ms', string.format('%d', deadline_ms))

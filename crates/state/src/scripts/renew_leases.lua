@@ -3,8 +3,9 @@
 -- ARGV: group, consumer, entries..
 local lost = {}
 for i = 3, #ARGV do
-  local held = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[i], ARGV[i], 1, ARGV[2])
-  if #held == 0 then
+  -- an error says that the stream or its group is gone, as after a failover that lost them
+  local held = redis.pcall('XPENDING', KEYS[1], ARGV[1], ARGV[i], ARGV[i], 1, ARGV[2])
+  if held.err or #held == 0 then
     lost[#lost + 1] = ARGV[i]
   else
     redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[i], 'JUSTID')

@@ -60,7 +60,7 @@ async fn callback_kept_before_the_close_is_still_answered_as_kept_after_it() {
 #[tokio::test]
 async fn strangers_callback_id_is_unknown() {
     let (scene, ..) = Scene::registered(&["a"]).await;
-    let stranger = CallbackId::random(0, &mut rand::rng());
+    let stranger = CallbackId::random(scene.partition(), &mut rand::rng());
     assert_eq!(scene.store.find_callback(stranger).await.unwrap(), Err(CallbackRefusal::Unknown));
     assert_eq!(scene.call_back(stranger, "{}").await, Err(CallbackRefusal::Unknown));
 }

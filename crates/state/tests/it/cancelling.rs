@@ -16,7 +16,7 @@ async fn cancelled_query_ends_whatever_works_on_it() {
     scene.store.discard_payloads(scene.id).await.unwrap();
     let left = scene.keys().await;
     assert!(!left.iter().any(|key| key.ends_with(":payload") || key.ends_with(":body")), "{left:?}");
-    let entries: usize = scene.redis(&["XLEN", "shepherd:{p0}:stream:test.lookup"]).await;
+    let entries: usize = scene.redis(&["XLEN", &scene.key("stream:test.lookup")]).await;
     assert_eq!(entries, 0);
     let record = scene.store.query(scene.id).await.unwrap().unwrap();
     assert_eq!(

@@ -27,7 +27,7 @@ async fn renewed_lease_starts_anew() {
     let mine = scene.queue(LOOKUP, &scene.worker);
     assert!(mine.renew(&[entry.id]).await.unwrap().is_empty());
     let pending: Vec<(String, String, u64, u32)> =
-        scene.redis(&["XPENDING", "shepherd:{p0}:stream:test.lookup", "workers", "-", "+", "10"]).await;
+        scene.redis(&["XPENDING", &scene.key("stream:test.lookup"), "workers", "-", "+", "10"]).await;
     assert_eq!(pending.len(), 1);
     assert_eq!(pending[0].3, 1, "a renewal is no delivery");
 }
@@ -56,12 +56,12 @@ async fn consumer_leaves_only_when_it_holds_nothing() {
     let mut mine = scene.queue(LOOKUP, &scene.worker);
     let consumers = || async {
         let consumers: Vec<redis::Value> =
-            scene.redis(&["XINFO", "CONSUMERS", "shepherd:{p0}:stream:test.lookup", "workers"]).await;
+            scene.redis(&["XINFO", "CONSUMERS", &scene.key("stream:test.lookup"), "workers"]).await;
         consumers.len()
     };
     mine.leave().await.unwrap();
     assert_eq!(consumers().await, 1, "its entry must stay claimable");
-    scene.store.settle(LOOKUP, 0, &entry.id).await.unwrap();
+    scene.store.settle(LOOKUP, scene.partition(), &entry.id).await.unwrap();
     mine.leave().await.unwrap();
     assert_eq!(consumers().await, 0);
 }
@@ -69,10 +69,10 @@ async fn consumer_leaves_only_when_it_holds_nothing() {
 #[tokio::test]
 async fn unreadable_entry_is_dropped_and_the_next_one_read() {
     let scene = Scene::new().await;
-    let _: String = scene.redis(&["XADD", "shepherd:{p0}:stream:test.lookup", "*", "nonsense", "1"]).await;
+    let _: String = scene.redis(&["XADD", &scene.key("stream:test.lookup"), "*", "nonsense", "1"]).await;
     scene.accept(&shepherd_state::Delivery::Connection).await.unwrap();
     assert_eq!(scene.take(LOOKUP).await.query, scene.id);
-    let left: usize = scene.redis(&["XLEN", "shepherd:{p0}:stream:test.lookup"]).await;
+    let left: usize = scene.redis(&["XLEN", &scene.key("stream:test.lookup")]).await;
     assert_eq!(left, 1);
 }
 

@@ -22,7 +22,10 @@ async fn accepted_query_is_stored_and_queued_once_however_often_it_is_stored() {
 async fn full_queue_refuses_whole_queries() {
     let scene = Scene::new().await;
     for _ in 0..2 {
-        let other = Scene { id: shepherd_state::QueryId::random(0, &mut rand::rng()), ..Scene::new().await };
+        let other = Scene {
+            id: shepherd_state::QueryId::random(scene.partition(), &mut rand::rng()),
+            ..Scene::new().await
+        };
         let other = Scene { store: scene.store.clone(), ..other };
         other.accept(&Delivery::Connection).await.unwrap();
     }
@@ -48,8 +51,10 @@ async fn step_is_begun_by_the_last_who_asks_and_only_while_it_is_due() {
     scene.register(&entry, &["a"]).await.unwrap();
     assert_eq!(scene.close(&entry, true).await, Closing::Closed { missing: 1 });
     assert_eq!(scene.begin(&entry).await.err(), Some(Standing::Past));
-    let unknown =
-        shepherd_state::StepEntry { query: shepherd_state::QueryId::random(0, &mut rand::rng()), ..entry };
+    let unknown = shepherd_state::StepEntry {
+        query: shepherd_state::QueryId::random(scene.partition(), &mut rand::rng()),
+        ..entry
+    };
     assert_eq!(scene.begin(&unknown).await.err(), Some(Standing::Missing));
 }
 
@@ -64,7 +69,7 @@ async fn lookup_closes_when_nothing_is_outstanding_and_only_once() {
     assert_eq!(scene.close(&entry, false).await, Closing::Not(Standing::Past));
     scene.take("merge").await;
     scene.nothing_waits_for("merge").await;
-    let left: usize = scene.redis(&["XLEN", "shepherd:{p0}:stream:test.lookup"]).await;
+    let left: usize = scene.redis(&["XLEN", &scene.key("stream:test.lookup")]).await;
     assert_eq!(left, 0, "what is done is deleted");
 }
 
@@ -137,6 +142,10 @@ async fn undelivered_response_makes_the_query_failed_and_stays_readable() {
     assert_eq!(record.state, JobState::Failed);
     assert_eq!(record.delivery_problem.as_deref(), Some("the client refused it"));
     assert_eq!(record.response_bytes, Some(2));
+    let expires: u64 =
+        scene.redis(&["PEXPIRETIME", &scene.key(&format!("query:{}:response", scene.id))]).await;
+    let deadline = record.budget.deadline.unwrap().instant().0;
+    assert_eq!(expires, deadline + 3_600_000, "kept for as long as everything else");
 }
 
 #[tokio::test]
@@ -172,7 +181,7 @@ async fn message_is_handed_on_once_and_freed_with_the_response() {
     assert_eq!((record.stage.as_str(), record.message_note.as_deref()), ("test.score", Some("a note")));
     let stored = scene.store.intermediate(&record).await.unwrap().unwrap();
     assert!(stored.decode().unwrap() == message);
-    let ttl: i64 = scene.redis(&["PTTL", &format!("shepherd:{{p0}}:query:{}:message", scene.id)]).await;
+    let ttl: i64 = scene.redis(&["PTTL", &scene.key(&format!("query:{}:message", scene.id))]).await;
     assert!(ttl > 0);
     scene.store_response(&score, b"{}").await.unwrap();
     assert!(!scene.keys().await.iter().any(|key| key.ends_with(":message")));

@@ -10,4 +10,6 @@ mod leases;
 mod life_cycle;
 mod scene;
 mod submissions;
+mod trouble;
 mod watch;
+mod wrong_states;

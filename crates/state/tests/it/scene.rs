@@ -29,10 +29,20 @@ impl Scene {
         let redis = PrivateRedis::start().await.unwrap();
         let store = Store::open(settings(redis.port())).unwrap();
         let mut rng = StdRng::seed_from_u64(7);
-        let id = QueryId::random(0, &mut rng);
+        let id = QueryId::random(partitions() - 1, &mut rng);
         let worker = ConsumerName::random("worker", &mut rng);
         let other = ConsumerName::random("other", &mut rng);
         Self { redis, store, id, worker, other }
+    }
+
+    /// The partition that everything happens in: the last one.
+    pub(crate) fn partition(&self) -> u16 {
+        self.id.partition()
+    }
+
+    /// A key of this partition.
+    pub(crate) fn key(&self, rest: &str) -> String {
+        format!("shepherd:{{p{}}}:{rest}", self.partition())
     }
 
     /// With an accepted query.
@@ -74,7 +84,7 @@ impl Scene {
     }
 
     pub(crate) fn queue(&self, operation: &str, consumer: &ConsumerName) -> TaskQueue {
-        TaskQueue::new(&self.store, operation, 0, consumer)
+        TaskQueue::new(&self.store, operation, self.partition(), consumer)
     }
 
     /// The one entry of an operation.
@@ -99,7 +109,7 @@ impl Scene {
         let sub_queries: Vec<NewSubQuery> = labels
             .iter()
             .map(|label| NewSubQuery {
-                callback: CallbackId::random(0, &mut rng),
+                callback: CallbackId::random(self.partition(), &mut rng),
                 label: (*label).to_owned(),
                 query_graph: format!("{{\"{label}\":1}}"),
             })
@@ -189,14 +199,20 @@ impl Scene {
     }
 }
 
+/// The tests hold for any number of partitions; `TEST_PARTITIONS` says for how many.
+fn partitions() -> u16 {
+    std::env::var("TEST_PARTITIONS").map_or(1, |count| count.parse().unwrap())
+}
+
 pub(crate) fn settings(port: u16) -> RedisSettings {
     RedisSettings {
         address: RedisAddress::Single(RedisNode { host: "127.0.0.1".to_owned(), port }),
         password: None,
         command_timeout: Duration::from_secs(5),
         payload_timeout: Duration::from_secs(30),
-        partitions: 1,
+        partitions: partitions(),
         max_queued: 2,
+        max_open: 100,
         max_logs: 100,
         ttl: Duration::from_secs(3600),
     }

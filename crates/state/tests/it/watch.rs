@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[tokio::test]
 async fn accepted_query_is_watched_until_it_ends() {
     let (scene, entry, _) = Scene::registered(&[]).await;
-    let watched = scene.store.open_queries(0, 10).await.unwrap();
+    let watched = scene.store.open_queries(scene.partition(), 10).await.unwrap();
     assert_eq!(watched, [(scene.id, Deadline::after(NOW, Duration::from_secs(300)))]);
     scene.close(&entry, false).await;
     let merge = scene.take("merge").await;
@@ -20,10 +20,10 @@ async fn accepted_query_is_watched_until_it_ends() {
     scene.store_response(&merge, b"{}").await.unwrap();
     let finish = scene.take("finish_query").await;
     scene.begin(&finish).await.unwrap();
-    assert_eq!(scene.store.open_queries(0, 10).await.unwrap().len(), 1, "not delivered yet");
+    assert_eq!(scene.store.open_queries(scene.partition(), 10).await.unwrap().len(), 1, "not delivered yet");
     let delivered = Conclusion { problem: None, logs: &[] };
     scene.store.conclude(&finish, &scene.worker, &delivered, NOW).await.unwrap().unwrap();
-    assert!(scene.store.open_queries(0, 10).await.unwrap().is_empty());
+    assert!(scene.store.open_queries(scene.partition(), 10).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -51,16 +51,16 @@ async fn rescuer_that_does_not_come_back_is_replaced() {
 async fn query_that_has_ended_is_not_rescued_and_no_longer_watched() {
     let scene = Scene::accepted().await;
     scene.store.cancel(scene.id, "gone", NOW).await.unwrap();
-    let _: usize = scene.redis(&["ZADD", "shepherd:{p0}:open", "1", &scene.id.to_string()]).await;
+    let _: usize = scene.redis(&["ZADD", &scene.key("open"), "1", &scene.id.to_string()]).await;
     assert_eq!(scene.store.rescue(scene.id, &scene.other, PATIENCE, NOW).await.unwrap(), None);
-    assert!(scene.store.open_queries(0, 10).await.unwrap().is_empty());
+    assert!(scene.store.open_queries(scene.partition(), 10).await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn given_up_step_is_noted_and_can_be_queued_again() {
     let (scene, entry, _) = Scene::registered(&["a"]).await;
     scene.store.bury(&entry, 4, "it broke", NOW).await.unwrap();
-    let letters = scene.store.dead_letters(0, 10).await.unwrap();
+    let letters = scene.store.dead_letters(scene.partition(), 10).await.unwrap();
     assert_eq!(letters.len(), 1);
     assert_eq!(
         (letters[0].operation.as_str(), letters[0].deliveries, letters[0].reason.as_str()),
@@ -79,10 +79,32 @@ async fn given_up_step_is_noted_and_can_be_queued_again() {
 }
 
 #[tokio::test]
+async fn step_is_noted_once_until_it_is_queued_again() {
+    let (scene, entry, _) = Scene::registered(&["a"]).await;
+    let notes = async || scene.store.dead_letters(scene.partition(), 10).await.unwrap();
+    for _ in 0..2 {
+        scene.store.bury(&entry, 4, "it broke", NOW).await.unwrap();
+    }
+    assert_eq!(notes().await.len(), 1);
+    scene.end(&entry).await;
+    assert_eq!(scene.store.redrive(&notes().await[0], NOW).await.unwrap(), Redriven::Queued);
+    assert!(notes().await.is_empty());
+    scene.store.bury(&entry, 4, "it broke again", NOW).await.unwrap();
+    assert_eq!(notes().await[0].reason, "it broke again");
+    let gone = shepherd_state::StepEntry {
+        query: shepherd_state::QueryId::random(scene.partition(), &mut rand::rng()),
+        ..entry
+    };
+    scene.store.bury(&gone, 1, "its query is gone", NOW).await.unwrap();
+    assert_eq!(notes().await.len(), 2);
+    assert!(scene.store.query(gone.query).await.unwrap().is_none());
+}
+
+#[tokio::test]
 async fn dropped_note_is_gone() {
     let (scene, entry, _) = Scene::registered(&["a"]).await;
     scene.store.bury(&entry, 1, "it broke", NOW).await.unwrap();
-    let letter = scene.store.dead_letters(0, 10).await.unwrap().remove(0);
-    assert!(scene.store.drop_dead_letter(0, &letter.id).await.unwrap());
-    assert!(!scene.store.drop_dead_letter(0, &letter.id).await.unwrap());
+    let letter = scene.store.dead_letters(scene.partition(), 10).await.unwrap().remove(0);
+    assert!(scene.store.drop_dead_letter(scene.partition(), &letter.id).await.unwrap());
+    assert!(!scene.store.drop_dead_letter(scene.partition(), &letter.id).await.unwrap());
 }

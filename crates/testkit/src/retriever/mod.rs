@@ -164,6 +164,11 @@ impl RetrieverDouble {
         self.shared.rehydrations.total()
     }
 
+    /// How many requests came in at `/meta_knowledge_graph`.
+    pub fn meta_requests(&self) -> usize {
+        self.shared.meta_requests.total()
+    }
+
     /// Why requests were refused as invalid, in order.
     pub fn refusals(&self) -> Vec<String> {
         self.shared.refusals.snapshot()

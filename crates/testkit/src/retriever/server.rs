@@ -24,6 +24,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/rehydrate", post(rehydrate))
         .route("/asyncquery_status/{job_id}", get(status))
         .route("/response/{job_id}", get(response))
+        .route("/meta_knowledge_graph", get(meta_knowledge_graph))
         .route("/stats", get(stats))
         .route("/readyz", get(|| async { "ready" }))
         // Bodies are bounded where they are read, before and after decompression.
@@ -64,6 +65,21 @@ async fn asyncquery(State(shared): State<Arc<Shared>>, request: Request) -> Resu
 fn accepted(job_id: &str) -> String {
     let description = "Query has been queued for processing.";
     json!({ "status": "Accepted", "description": description, "job_id": job_id }).to_string()
+}
+
+async fn meta_knowledge_graph(State(shared): State<Arc<Shared>>) -> Json<Value> {
+    shared.meta_requests.push(());
+    Json(json!({
+        "nodes": {
+            "biolink:SmallMolecule": { "id_prefixes": ["CHEBI"] },
+            "biolink:Disease": { "id_prefixes": ["MONDO"] },
+        },
+        "edges": [{
+            "subject": "biolink:SmallMolecule",
+            "predicate": "biolink:treats",
+            "object": "biolink:Disease",
+        }],
+    }))
 }
 
 async fn query(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refusal> {

@@ -8,31 +8,42 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use runtime::Shutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
-/// Connections open at once; more wait in the listener's backlog.
-const MAX_CONNECTIONS: usize = 20_000;
 /// A client that has not sent its headers by then is cut off; the usual server has no such limit.
 const HEADERS_WITHIN: Duration = Duration::from_secs(15);
+/// What headers may take of memory per connection, give or take a reallocation; more are refused with 431.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// When no descriptor is free, accepting pauses instead of spinning.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until the process drains, then lets open requests end until it aborts.
-pub(crate) async fn serve(listener: TcpListener, app: Router, shutdown: &Shutdown) {
+/// Serves until `stop`, then lets open requests end until `abort`. At most `connections` are open at once; more
+/// wait in the listener's backlog.
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    connections: usize,
+    stop: &CancellationToken,
+    abort: &CancellationToken,
+) {
     let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(connections));
     loop {
-        // the semaphore is never closed
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
+        let accepted = async {
+            let permit = Arc::clone(&room).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
         let accepted = tokio::select! {
-            () = shutdown.drain.cancelled() => break,
-            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+            accepted = accepted => accepted,
         };
         match accepted {
-            Ok((stream, _)) => connection(stream, app.clone(), &graceful, permit),
-            Err(error) => {
+            // the semaphore is never closed
+            (Err(_), _) => break,
+            (Ok(permit), Ok((stream, _))) => connection(stream, app.clone(), &graceful, permit),
+            (Ok(_), Err(error)) => {
                 tracing::warn!("a connection could not be accepted: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
@@ -41,7 +52,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, shutdown: &Shutdow
     drop(listener);
     tokio::select! {
         () = graceful.shutdown() => {}
-        () = shutdown.abort.cancelled() => tracing::warn!("open connections are cut off"),
+        () = abort.cancelled() => tracing::warn!("open connections are cut off"),
     }
 }
 
@@ -52,6 +63,7 @@ fn connection(stream: TcpStream, app: Router, graceful: &GracefulShutdown, permi
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS_WITHIN)
+        .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
     let connection = graceful.watch(connection);
     tokio::spawn(async move {
