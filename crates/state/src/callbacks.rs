@@ -95,7 +95,7 @@ impl Store {
             return Ok(Err(CallbackRefusal::Removed));
         }
         // a repeated callback is answered as the first one was, also after the close
-        if !closed.is_empty() && status != "returned" && status != "failed" {
+        if !closed.is_empty() && status != "returned" {
             let closed =
                 EpochMillis(closed.parse().map_err(|_| StateError::Answer { script: "find_callback" })?);
             return Ok(Err(CallbackRefusal::Closed(closed)));

@@ -51,7 +51,12 @@ pub(crate) fn stream(partition: u16, operation: &str) -> String {
     tagged(partition, &format!("stream:{operation}"))
 }
 
-/// The open queries of a partition by their deadlines.
+/// The workers that read the stream of an operation, by when they are given up for dead.
+pub(crate) fn workers(partition: u16, operation: &str) -> String {
+    tagged(partition, &format!("workers:{operation}"))
+}
+
+/// The queries of a partition that have no response yet, by their deadlines.
 pub(crate) fn open(partition: u16) -> String {
     tagged(partition, "open")
 }

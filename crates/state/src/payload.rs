@@ -142,7 +142,9 @@ impl Store {
         let mut connection = self.large.clone();
         connection.unlink::<_, ()>(staged_key).await.action("take a payload")?;
         for chunk in chunks {
+            // in one: a key without an expiry would stay for ever
             redis::pipe()
+                .atomic()
                 .rpush(staged_key, &chunk[..])
                 .ignore()
                 .pexpire(staged_key, FORGOTTEN_AFTER_MS)

@@ -30,8 +30,10 @@ pub(crate) struct Scripts {
     pub(crate) hand_back: Script,
     pub(crate) renew_leases: Script,
     pub(crate) settle_entry: Script,
-    pub(crate) make_group: Script,
+    pub(crate) claim_entries: Script,
+    pub(crate) create_group: Script,
     pub(crate) leave_group: Script,
+    pub(crate) dismiss_consumers: Script,
 }
 
 macro_rules! load {
@@ -78,8 +80,10 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     hand_back: script!("hand_back.lua"),
     renew_leases: script!("renew_leases.lua"),
     settle_entry: script!("settle_entry.lua"),
-    make_group: script!("make_group.lua"),
+    claim_entries: script!("claim_entries.lua"),
+    create_group: script!("create_group.lua"),
     leave_group: script!("leave_group.lua"),
+    dismiss_consumers: script!("dismiss_consumers.lua"),
 });
 
 impl Scripts {

@@ -1,9 +1,8 @@
 //! How the stream of an operation stands.
 
-use std::time::Duration;
-
+use budget::EpochMillis;
 use meters::StreamStanding;
-use redis::streams::{StreamInfoConsumersReply, StreamInfoGroupsReply};
+use redis::streams::StreamInfoGroupsReply;
 use redis::{AsyncCommands, ErrorKind, RedisError, RedisResult};
 
 use crate::connect::Store;
@@ -11,21 +10,25 @@ use crate::error::{Action, StateError};
 use crate::keys;
 
 impl Store {
-    /// How many steps of an operation are queued and worked on, and how many workers have read its stream
-    /// within `alive_within`, over all partitions.
+    /// How many steps of an operation are queued and worked on, and how many workers read its stream,
+    /// over all partitions.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn stream_standing(
         &self,
         operation: &str,
-        alive_within: Duration,
+        now: EpochMillis,
     ) -> Result<StreamStanding, StateError> {
         const ACTION: &str = "tell how a stream stands";
         let mut sum = StreamStanding::default();
         for partition in self.partitions() {
             let stream = keys::stream(partition, operation);
             let mut link = self.small.clone();
+            let workers: u64 =
+                link.zcount(keys::workers(partition, operation), now.0, "+inf").await.action(ACTION)?;
+            // a worker reads every partition
+            sum.live_workers = sum.live_workers.max(workers);
             sum.length += link.xlen::<_, u64>(&stream).await.action(ACTION)?;
             let groups = link.xinfo_groups(&stream).await;
             let groups: Option<StreamInfoGroupsReply> = known(groups).action(ACTION)?;
@@ -34,14 +37,6 @@ impl Store {
             let Some(group) = group else { continue };
             sum.lag += group.lag.unwrap_or_default() as u64;
             sum.pending += group.pending as u64;
-            let consumers = link.xinfo_consumers(&stream, keys::GROUP).await;
-            let consumers: Option<StreamInfoConsumersReply> = known(consumers).action(ACTION)?;
-            let alive = consumers
-                .into_iter()
-                .flat_map(|reply| reply.consumers)
-                .filter(|consumer| Duration::from_millis(consumer.idle as u64) < alive_within);
-            // a worker reads every partition
-            sum.live_workers = sum.live_workers.max(alive.count() as u64);
         }
         Ok(sum)
     }

@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use redis::streams::{
-    StreamAutoClaimReply, StreamId, StreamPendingCountReply, StreamReadOptions, StreamReadReply,
-};
+use budget::{Deadline, EpochMillis};
+use redis::streams::{StreamPendingCountReply, StreamReadOptions, StreamReadReply};
 use redis::{AsyncCommands, RedisError};
 
 use crate::connect::Store;
 use crate::error::{Action, StateError};
 use crate::ids::{ConsumerName, EntryId, QueryId};
 use crate::keys;
-use crate::link::{Link, Open};
+use crate::link::Open;
 use crate::query::Standing;
 use crate::script::Run;
 
@@ -72,11 +71,14 @@ impl TaskQueue {
         // taken out while in use: a dropped or failed read takes its connection with it
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
-            None => self.store.blocking_connection().await?,
+            None => {
+                self.create_group().await?;
+                self.store.blocking_connection().await?
+            }
         };
         let reply = match self.read_once(&mut reader, count, block).await {
             Err(error) if error.code() == Some("NOGROUP") => {
-                self.make_group().await?;
+                self.create_group().await?;
                 self.read_once(&mut reader, count, block).await
             }
             other => other,
@@ -86,24 +88,11 @@ impl TaskQueue {
         let entries = reply.into_iter().flat_map(|reply| reply.keys).flat_map(|key| key.ids);
         let mut delivered = Vec::new();
         for stream_id in entries {
-            if let Some(entry) = self.understand(&stream_id).await? {
+            if let Some(entry) = self.understand(EntryId(stream_id.id), &stream_id.map).await? {
                 delivered.push(Delivered { entry, deliveries: 1 });
             }
         }
         Ok(delivered)
-    }
-
-    async fn make_group(&self) -> Result<(), StateError> {
-        let ttl_ms = u64::try_from(self.store.settings.ttl.as_millis()).unwrap_or(u64::MAX);
-        self.store
-            .scripts
-            .make_group
-            .key(&self.stream)
-            .arg(keys::GROUP)
-            .arg(ttl_ms)
-            .run::<String>(&self.store.small, "make the consumer group")
-            .await
-            .map(|_| ())
     }
 
     async fn read_once(
@@ -150,67 +139,127 @@ impl TaskQueue {
         Ok(lost)
     }
 
+    /// Whether there is an entry that nobody has renewed for `lease`. Changes nothing.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn has_lost(&self, lease: Duration) -> Result<bool, StateError> {
+        let pending: Result<StreamPendingCountReply, RedisError> = redis::cmd("XPENDING")
+            .arg(&self.stream)
+            .arg(keys::GROUP)
+            .arg("IDLE")
+            .arg(millis(lease))
+            .arg("-")
+            .arg("+")
+            .arg(1)
+            .query_async(&mut self.store.small.clone())
+            .await;
+        match pending {
+            // the stream has expired, and every entry with it
+            Err(error) if error.code() == Some("NOGROUP") => Ok(false),
+            other => Ok(!other.action("look for lost entries")?.ids.is_empty()),
+        }
+    }
+
     /// Takes over at most `count` entries that nobody has renewed for `lease`.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
     pub async fn claim(&self, lease: Duration, count: usize) -> Result<Vec<Delivered>, StateError> {
-        let mut connection = self.store.small.clone();
-        let min_idle_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
-        let reply: Result<StreamAutoClaimReply, RedisError> = redis::cmd("XAUTOCLAIM")
-            .arg(&self.stream)
+        let taken: Vec<(String, u32, HashMap<String, redis::Value>)> = self
+            .store
+            .scripts
+            .claim_entries
+            .key(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
-            .arg(min_idle_ms)
-            .arg("0-0")
-            .arg("COUNT")
+            .arg(millis(lease))
             .arg(count.max(1))
-            .query_async(&mut connection)
-            .await;
-        let reply = match reply {
-            Err(error) if error.code() == Some("NOGROUP") => return Ok(Vec::new()),
-            other => other.action("claim entries")?,
-        };
+            .run(&self.store.small, "claim entries")
+            .await?;
         let mut delivered = Vec::new();
-        for stream_id in &reply.claimed {
-            let Some(entry) = self.understand(stream_id).await? else { continue };
-            let deliveries = self.deliveries(&mut connection, &entry.id).await?;
-            delivered.push(Delivered { entry, deliveries });
+        for (id, deliveries, fields) in taken {
+            if let Some(entry) = self.understand(EntryId(id), &fields).await? {
+                delivered.push(Delivered { entry, deliveries });
+            }
         }
         Ok(delivered)
     }
 
-    /// XAUTOCLAIM does not tell the counter, so it is read afterwards.
-    async fn deliveries(&self, connection: &mut Link, entry: &EntryId) -> Result<u32, StateError> {
-        let pending: StreamPendingCountReply = connection
-            .xpending_count(&self.stream, keys::GROUP, &entry.0, &entry.0, 1)
+    /// Creates the group and its stream where they are not there; both have an expiry from the first moment on.
+    async fn create_group(&self) -> Result<(), StateError> {
+        self.store
+            .scripts
+            .create_group
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(millis(self.store.settings.ttl))
+            .run::<String>(&self.store.small, "create the consumer group")
             .await
-            .action("count deliveries")?;
-        Ok(pending.ids.first().map_or(1, |id| u32::try_from(id.times_delivered).unwrap_or(u32::MAX)))
+            .map(|_| ())
     }
 
-    /// Removes this consumer, unless it still holds entries that another must be able to claim.
+    /// Tells that this consumer reads the stream, for `alive` from now on: a group tells only of consumers that
+    /// have taken something.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot take it.
+    pub async fn appear(&self, now: EpochMillis, alive: Duration) -> Result<(), StateError> {
+        let key = keys::workers(self.partition, &self.operation);
+        let until = Deadline::after(now, alive).instant();
+        redis::pipe()
+            .zrembyscore(&key, "-inf", now.0)
+            .zadd(&key, self.consumer.as_str(), until.0)
+            .pexpire(&key, i64::try_from(alive.as_millis()).unwrap_or(i64::MAX))
+            .query_async(&mut self.store.small.clone())
+            .await
+            .action("note a worker")
+    }
+
+    /// Removes this consumer for good, and queues again what it still holds: for when nothing is worked on any
+    /// more. Returns how many entries that were.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.
-    pub async fn leave(&mut self) -> Result<(), StateError> {
+    pub async fn leave(&mut self) -> Result<usize, StateError> {
         self.reader = None;
+        let workers = keys::workers(self.partition, &self.operation);
+        let _: usize =
+            self.store.small.clone().zrem(workers, self.consumer.as_str()).await.action("forget a worker")?;
         self.store
             .scripts
             .leave_group
             .key(&self.stream)
             .arg(keys::GROUP)
             .arg(self.consumer.as_str())
-            .run::<String>(&self.store.small, "remove the consumer")
+            .run(&self.store.small, "remove the consumer")
             .await
-            .map(|_| ())
+    }
+
+    /// Removes the consumers that hold nothing and were silent for so long: a killed process cannot leave by
+    /// itself. Returns how many there were. One that lives comes back with its next entry.
+    ///
+    /// # Errors
+    /// [`StateError::Redis`] when Redis cannot be asked.
+    pub async fn dismiss(&self, silent: Duration) -> Result<usize, StateError> {
+        self.store
+            .scripts
+            .dismiss_consumers
+            .key(&self.stream)
+            .arg(keys::GROUP)
+            .arg(millis(silent))
+            .run(&self.store.small, "remove silent consumers")
+            .await
     }
 
     /// Reads an entry's fields. One that cannot be read is no query's and can help nobody: it is logged
     /// and taken off the stream.
-    async fn understand(&self, stream_id: &StreamId) -> Result<Option<StepEntry>, StateError> {
-        let id = EntryId(stream_id.id.clone());
-        if let Some(entry) = self.parse(&id, &stream_id.map) {
+    async fn understand(
+        &self,
+        id: EntryId,
+        fields: &HashMap<String, redis::Value>,
+    ) -> Result<Option<StepEntry>, StateError> {
+        if let Some(entry) = self.parse(&id, fields) {
             return Ok(Some(entry));
         }
         tracing::error!(entry = %id, stream = self.stream, "entry {id} is unreadable and was dropped");
@@ -228,6 +277,10 @@ impl TaskQueue {
             traceparent: word("traceparent").unwrap_or_default(),
         })
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Store {

@@ -13,8 +13,8 @@ use crate::script::Run;
 use crate::tasks::StepEntry;
 
 impl Store {
-    /// At most `count` open queries of a partition with their deadlines, the earliest first. Queries
-    /// without a deadline are not watched.
+    /// At most `count` open queries of a partition, which are those without a response, with their deadlines, the
+    /// earliest first. Queries without a deadline are not watched.
     ///
     /// # Errors
     /// [`StateError::Redis`] when Redis cannot be asked.

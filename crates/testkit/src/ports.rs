@@ -3,7 +3,14 @@
 use std::collections::HashSet;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::ops::Range;
 use std::path::PathBuf;
+
+/// Ports below those that the system gives to outgoing connections: a server that is down for a moment must find its
+/// own port free again.
+const RANGE: Range<u16> = 12_000..32_000;
+/// How many of them are tried before the system has to find one.
+const TRIES: usize = 100;
 
 /// A port that was free a moment ago.
 ///
@@ -12,7 +19,13 @@ use std::path::PathBuf;
 /// # Errors
 /// The system's error when no port can be had.
 pub fn unused() -> std::io::Result<u16> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr().map(|addr| addr.port())
+    hold_one()?.local_addr().map(|addr| addr.port())
+}
+
+fn hold_one() -> std::io::Result<TcpListener> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let tried = (0..TRIES).find_map(|_| bind(rand::random_range(RANGE)).ok());
+    tried.map_or_else(|| bind(0), Ok)
 }
 
 /// `count` different ports that were free a moment ago.
@@ -21,9 +34,7 @@ pub fn unused() -> std::io::Result<u16> {
 /// The system's error when no port can be had.
 pub fn unused_many(count: usize) -> std::io::Result<Vec<u16>> {
     // All are held until the last is known, so that none is given twice.
-    let held = (0..count)
-        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
-        .collect::<std::io::Result<Vec<_>>>()?;
+    let held = (0..count).map(|_| hold_one()).collect::<std::io::Result<Vec<_>>>()?;
     held.iter().map(|listener| listener.local_addr().map(|addr| addr.port())).collect()
 }
 

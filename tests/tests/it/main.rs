@@ -30,6 +30,7 @@ mod responses;
 mod secrets;
 mod status;
 mod sub_queries;
+mod takeovers;
 mod timeouts;
 mod timing;
 mod topologies;

@@ -74,8 +74,8 @@ fn known(name: &str) -> Option<Kind> {
 }
 
 async fn scrape(scene: &Scene, label: &str) -> Scrape {
-    let url = scene.stack.operator_url(label).unwrap();
-    let response = scene.http.get(format!("{url}/metrics")).send().await.unwrap();
+    let address = scene.stack.addr(label).unwrap();
+    let response = scene.http.get(format!("http://{address}/metrics")).send().await.unwrap();
     assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
     Scrape::read(&response.text().await.unwrap())
 }

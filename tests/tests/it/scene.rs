@@ -200,6 +200,7 @@ impl Scene {
         seen.await.unwrap_or_else(|error| panic!("{error} in\n{}", self.stack.logs(label).unwrap()));
     }
 
+    /// Redis itself, for a look from outside.
     pub(crate) async fn redis(&self) -> redis::aio::MultiplexedConnection {
         let client = redis::Client::open(self.stack.redis_url()).unwrap();
         // the library's own limit is half a second, and machines are busy

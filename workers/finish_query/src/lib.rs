@@ -5,6 +5,7 @@
 //! worker also watches the deadlines of all open queries.
 
 mod attempt;
+mod patience;
 mod standings;
 mod watchdog;
 
@@ -12,7 +13,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use attempt::{Attempt, Parcel};
-use backon::{BackoffBuilder, ExponentialBuilder};
 use budget::{Clock, Deadline};
 use meters::DeliveryOutcome;
 use runtime::{
@@ -24,6 +24,7 @@ use tracing::Instrument;
 use trapi::LogLevel;
 use url::Url;
 
+use crate::patience::Patience;
 use crate::watchdog::Watchdog;
 
 /// Even a response that is late is offered for this long: its client may still take it.
@@ -130,7 +131,7 @@ impl<C: Clock> Finish<C> {
     }
 
     async fn try_until_deadline(&self, parcel: &Parcel, end: Deadline) -> Result<Ending, TaskError> {
-        let mut pauses = pauses();
+        let mut patience = Patience::new();
         loop {
             let (why, after) = match self.try_once(parcel, end).await? {
                 Attempt::Delivered { status } => {
@@ -144,11 +145,10 @@ impl<C: Clock> Finish<C> {
                 Attempt::Again { why, after } => (why, after),
             };
             let query = parcel.response.query;
-            let pause = after.or_else(|| pauses.next()).unwrap_or(LAST_CHANCE);
-            if pause >= end.remaining(self.clock.now()) {
+            let Some(pause) = patience.pause(after, end.remaining(self.clock.now())) else {
                 meters::delivery_attempt(DeliveryOutcome::GaveUp);
                 return Ok(Ending::Undelivered { why: format!("{why}, and no time is left to try again") });
-            }
+            };
             meters::delivery_attempt(DeliveryOutcome::Retried);
             tracing::warn!(%query, "response of query {query} not delivered: {why}; again in {} ms", pause.as_millis());
             tokio::time::sleep(pause).await;
@@ -188,13 +188,4 @@ impl<C: Clock> Finish<C> {
         insist(|| self.store.conclude(entry, &self.owner, &conclusion, now)).await?.ok();
         Ok(())
     }
-}
-
-fn pauses() -> impl Iterator<Item = Duration> {
-    ExponentialBuilder::new()
-        .with_min_delay(Duration::from_millis(200))
-        .with_max_delay(Duration::from_secs(10))
-        .with_jitter()
-        .without_max_times()
-        .build()
 }

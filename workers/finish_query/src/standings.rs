@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
+use budget::Clock;
 use composer::OPERATIONS;
-use runtime::Causes;
+use runtime::{Causes, SystemClock};
 use state::{StateError, Store};
 use tokio::time::MissedTickBehavior;
 
 /// How often the queues are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// A worker that has not read for this long is none: each read blocks for a few seconds at most.
-const ALIVE_WITHIN: Duration = Duration::from_secs(20);
 /// What begins and ends a query; the rest is between.
 const LOOKUPS: [&str; 4] = ["aragorn.lookup", "aragorn.pathfinder", "bte.lookup", "example.lookup"];
 const DELIVERY: &str = "finish_query";
@@ -29,7 +28,7 @@ pub(crate) async fn observe(store: Store) {
 
 async fn look(store: &Store) -> Result<(), StateError> {
     for operation in LOOKUPS.into_iter().chain(OPERATIONS).chain([DELIVERY]) {
-        meters::stream(operation, store.stream_standing(operation, ALIVE_WITHIN).await?);
+        meters::stream(operation, store.stream_standing(operation, SystemClock.now()).await?);
     }
     meters::dead_letters(store.dead_letter_count().await?);
     let memory = store.memory().await?;

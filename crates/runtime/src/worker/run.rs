@@ -27,6 +27,11 @@ const READ_AT_ONCE: usize = 32;
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How long one read blocks; the end of it is a sign of life.
 const BLOCK: Duration = Duration::from_secs(5);
+/// The longest pause between two looks for leases that have run out, however long a lease is: what a killed
+/// process held waits for no longer than its lease and this.
+const CLAIM_EVERY: Duration = Duration::from_secs(1);
+/// A consumer that holds nothing and is silent for so many leases has gone.
+const SILENT_LEASES: u32 = 4;
 
 /// Handles entries of all the worker's operations until the process stops.
 pub(crate) async fn run<W: Worker>(worker: W, startup: &Startup) {
@@ -68,31 +73,28 @@ impl<W: Worker> Shared<W> {
     /// go.
     async fn take_entries(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut pauses = Pauses::new();
-        let claim_every = self.lease / 3;
-        let mut claim_at = Instant::now() + claim_every;
-        let mut trouble = false;
+        let claim_every = claim_every(self.lease);
+        let mut next_claim = Instant::now() + claim_every;
         while let Some(room) = self.until_drained(self.permits.room(READ_AT_ONCE)).await {
-            let claim_due = !trouble && Instant::now() >= claim_at;
+            let claim_due = Instant::now() >= next_claim;
             let taken = if claim_due {
                 self.until_drained(self.claim(&queue, room)).await
             } else {
-                self.until_drained(queue.read(room, BLOCK.min(claim_every))).await
+                self.until_drained(queue.read(room, BLOCK.min(claim_every))).await.map(|read| read.map(Some))
             };
             match taken {
                 None => break,
-                Some(Ok(delivered)) => {
-                    if trouble {
-                        // nobody could renew a lease while Redis was away: owners that live come first
-                        claim_at = Instant::now() + 2 * claim_every;
-                    } else if claim_due {
-                        claim_at = Instant::now() + claim_every;
+                Some(Ok(None)) => next_claim = Instant::now() + self.renewal_time(),
+                Some(Ok(Some(delivered))) => {
+                    // as many as there was room for: there may be more
+                    if claim_due && delivered.len() < room {
+                        next_claim = Instant::now() + claim_every;
                     }
-                    trouble = false;
                     pauses.reset();
                     self.start_all(delivered, &leases);
                 }
                 Some(Err(error)) => {
-                    trouble = true;
+                    next_claim = Instant::now() + self.renewal_time();
                     let pause = pauses.next();
                     warn_of(&error, pause);
                     self.until_drained(tokio::time::sleep(pause)).await;
@@ -101,22 +103,41 @@ impl<W: Worker> Shared<W> {
         }
     }
 
-    /// Renews what this process holds until the last task has ended; then leaves the group.
+    /// Renews what this process holds until the last task has ended; then leaves the group. Removes those who have gone
+    /// without leaving.
     async fn keep_leases(self: Arc<Self>, mut queue: TaskQueue, leases: Leases) {
         let mut ticks = tokio::time::interval(self.lease / 3);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut rounds = tokio::time::interval(self.lease * SILENT_LEASES);
+        rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                _ = ticks.tick() => {}
+                _ = ticks.tick() => {
+                    if let Err(error) = queue.appear(SystemClock.now(), self.lease).await {
+                        tracing::debug!("not seen as alive: {}", Causes(&error));
+                    }
+                    if let Err(error) = self.renew(&queue, &leases).await {
+                        tracing::warn!("leases not renewed: {}", Causes(&error));
+                    }
+                }
+                _ = rounds.tick() => self.dismiss(&queue).await,
                 () = self.all_ended() => break,
                 () = self.shutdown.abort.cancelled() => break,
             }
-            if let Err(error) = self.renew(&queue, &leases).await {
-                tracing::warn!("leases not renewed: {}", Causes(&error));
-            }
         }
-        if let Err(error) = queue.leave().await {
-            tracing::warn!("the consumer stays behind: {}", Causes(&error));
+        match queue.leave().await {
+            Ok(0) => {}
+            Ok(left) => tracing::info!("queued {left} entries again that nobody had begun"),
+            Err(error) => tracing::warn!("the consumer stays behind: {}", Causes(&error)),
+        }
+    }
+
+    /// Dead consumers harm nobody, they only add up: the next round comes.
+    async fn dismiss(&self, queue: &TaskQueue) {
+        match queue.dismiss(self.lease * SILENT_LEASES).await {
+            Ok(0) => {}
+            Ok(gone) => tracing::info!("removed {gone} consumers that were silent and held nothing"),
+            Err(error) => tracing::debug!("silent consumers not looked for: {}", Causes(&error)),
         }
     }
 
@@ -138,14 +159,27 @@ impl<W: Worker> Shared<W> {
         Ok(())
     }
 
-    async fn claim(&self, queue: &TaskQueue, count: usize) -> Result<Vec<Delivered>, StateError> {
+    /// How long those who live are given to renew their leases after Redis was away: they renew three times a lease.
+    fn renewal_time(&self) -> Duration {
+        self.lease / 2
+    }
+
+    /// Takes over what others have let go; `None` where Redis was silent for so long that nobody could renew anything.
+    async fn claim(&self, queue: &TaskQueue, count: usize) -> Result<Option<Vec<Delivered>>, StateError> {
+        let asked = Instant::now();
+        if !queue.has_lost(self.lease).await? {
+            return Ok(Some(Vec::new()));
+        }
+        if asked.elapsed() >= self.renewal_time() {
+            return Ok(None);
+        }
         let claimed = queue.claim(self.lease, count).await?;
         for Delivered { entry, deliveries } in &claimed {
             let query = entry.query;
             meters::lease_taken_over(&entry.operation);
             tracing::info!(%query, "took over {} of query {query}, delivery {deliveries}", entry.operation);
         }
-        Ok(claimed)
+        Ok(Some(claimed))
     }
 
     fn start_all(self: &Arc<Self>, delivered: Vec<Delivered>, leases: &Leases) {
@@ -232,6 +266,11 @@ impl<W: Worker> Shared<W> {
     }
 }
 
+/// The pause between two looks for leases that have run out.
+fn claim_every(lease: Duration) -> Duration {
+    CLAIM_EVERY.min(lease / 3)
+}
+
 fn warn_of(error: &(impl std::error::Error + 'static), pause: Duration) {
     tracing::warn!("{}; trying again in {} ms", Causes(error), pause.as_millis());
 }
@@ -257,5 +296,19 @@ impl Pauses {
 
     fn reset(&mut self) {
         *self = Self::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_lease_is_seen_at_most_a_second_later_however_long_leases_are() {
+        for seconds in [1, 2, 15, 600] {
+            let lease = Duration::from_secs(seconds);
+            let pause = claim_every(lease);
+            assert!(pause <= Duration::from_secs(1) && pause <= lease / 3, "{pause:?} of {lease:?}");
+        }
     }
 }

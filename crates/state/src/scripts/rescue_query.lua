@@ -7,7 +7,10 @@ if not held[1] or is_over(held[1]) then
   redis.call('ZREM', KEYS[2], ARGV[4])
   return {'over'}
 end
-if held[3] == 'finish_query' then return {'delivering'} end
+if held[3] == 'finish_query' then
+  redis.call('ZREM', KEYS[2], ARGV[4])
+  return {'delivering'}
+end
 if held[4] and tonumber(ARGV[2]) < tonumber(held[4]) + tonumber(ARGV[3]) then return {'taken'} end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'rescued_ms', ARGV[2], 'state', 'running')
 return {'rescued', held[2], held[3], held[5] or ''}

@@ -26,9 +26,10 @@ append_logs(KEYS[6], expires_ms, ARGV[16], 18 + chunks)
 for i = 8, #KEYS do
   if ARGV[10] == '0' then redis.call('UNLINK', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ARGV[10]) end
 end
+-- whoever delivers keeps the deadline: hundreds of clients that are away must not hide a query that needs a watchdog
+redis.call('ZREM', KEYS[7], ARGV[6])
 if ARGV[8] == '' then
   redis.call('HSET', KEYS[1], 'state', ARGV[11], 'finished_ms', ARGV[3])
-  redis.call('ZREM', KEYS[7], ARGV[6])
   redis.call('PUBLISH', ARGV[7], ARGV[6])
 else
   redis.call('HSET', KEYS[1], 'step', ARGV[8], 'stage', 'finish_query')

@@ -32,6 +32,27 @@ async fn unusable_callback_is_not_awaited_any_longer() {
 }
 
 #[tokio::test]
+async fn usable_callback_after_an_unusable_one_is_kept_or_refused_but_never_ignored() {
+    let (scene, entry, fan_out) = Scene::registered(&["a", "b", "c"]).await;
+    let unusable = || CallbackReport::Unusable("no JSON".to_owned());
+    let [first, second] = [0, 1].map(|nth| fan_out.callbacks[nth].id);
+    for id in [first, second] {
+        scene.report(id, unusable()).await.unwrap();
+        assert_eq!(scene.report(id, unusable()).await, Ok(Kept::Before), "a second time changes nothing");
+    }
+    assert_eq!(scene.call_back(first, "whole").await, Ok(Kept::Now { outstanding: 1 }));
+    let records = scene.store.callbacks(scene.id).await.unwrap();
+    assert_eq!(records[0].status, CallbackStatus::Returned);
+    let payload = scene.store.payload(&records[0]).await.unwrap().unwrap();
+    assert_eq!(&*payload.decode().unwrap(), b"whole");
+    let progress = scene.store.query(scene.id).await.unwrap().unwrap().progress;
+    assert_eq!((progress.returned, progress.failed, progress.outstanding), (1, 1, 1));
+    scene.close(&entry, true).await;
+    assert_eq!(scene.store.find_callback(second).await.unwrap(), Err(CallbackRefusal::Closed(NOW)));
+    assert_eq!(scene.call_back(second, "whole").await, Err(CallbackRefusal::Closed(NOW)));
+}
+
+#[tokio::test]
 async fn callback_after_the_close_is_refused_and_counted() {
     let (scene, entry, fan_out) = Scene::registered(&["a", "b"]).await;
     scene.close(&entry, true).await;

@@ -9,6 +9,7 @@ mod events;
 mod leases;
 mod life_cycle;
 mod scene;
+mod standing;
 mod submissions;
 mod trouble;
 mod watch;

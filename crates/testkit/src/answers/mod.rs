@@ -29,11 +29,14 @@ pub struct AnswerSpec {
     pub overlap: f64,
     /// Key of the query node that holds the answer; otherwise an unpinned node at the end of a path.
     pub answer_node: Option<String>,
+    /// One more result, whose answer is this id and no family's member: what makes an answer out of this one can be
+    /// searched for it. Default none; a graph with every node pinned has none either.
+    pub trace: Option<String>,
 }
 
 impl Default for AnswerSpec {
     fn default() -> Self {
-        Self { results: 10, overlap: 0.5, answer_node: None }
+        Self { results: 10, overlap: 0.5, answer_node: None, trace: None }
     }
 }
 
@@ -100,7 +103,13 @@ fn bindings_of(question: &Question, spec: &AnswerSpec) -> Vec<Vec<Entity>> {
         return if spec.results == 0 { Vec::new() } else { vec![pinned] };
     };
     let picks = answer_indexes(spec, question.signature);
-    picks.iter().enumerate().map(|(i, &pick)| bind(question, answer, i, pick)).collect()
+    let found = picks.iter().enumerate().map(|(i, &pick)| bind(question, answer, i, pick));
+    let traced = spec.trace.iter().map(|id| {
+        let mut bound = bind(question, answer, picks.len(), 0);
+        bound[answer] = entities::of_id(id, question.nodes[answer].category());
+        bound
+    });
+    found.chain(traced).collect()
 }
 
 /// Which members of the answer's family a sub-query finds: those low in the list are found by most sub-queries, those

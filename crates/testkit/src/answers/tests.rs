@@ -22,6 +22,14 @@ fn the_same_graph_gets_the_same_bytes() {
 }
 
 #[test]
+fn traced_answer_has_one_more_result_that_nothing_else_gives() {
+    let query = queries::treats("MONDO:0005148");
+    let traced = AnswerSpec { trace: Some("TRACE:7".to_owned()), ..spec(3) };
+    let ids = ids_at(&message(graph(&query), &traced).unwrap(), "SN");
+    assert_eq!((ids.len(), ids.last().map(String::as_str)), (4, Some("TRACE:7")));
+}
+
+#[test]
 fn diabetes_is_treated_with_drugs_that_have_names() {
     let message = message(graph(&queries::treats("MONDO:0005148")), &spec(20)).unwrap();
     assert_eq!(message["knowledge_graph"]["nodes"]["CHEBI:6801"]["name"], "metformin");

@@ -52,6 +52,7 @@ impl Work {
 pub(super) struct Job {
     pub(super) submission: Submission,
     pub(super) payload: Payload,
+    pub(super) traced: bool,
     pub(super) work: Work,
     pub(super) done: bool,
 }
@@ -71,7 +72,8 @@ impl Job {
             _ => default.results,
         };
         let results = (full as f64 * self.work.share) as usize;
-        let spec = AnswerSpec { results, ..default.clone() };
+        let trace = self.submission.trace().filter(|_| self.traced).or_else(|| default.trace.clone());
+        let spec = AnswerSpec { results, trace, ..default.clone() };
         let (message, status, description) = match &self.payload {
             Payload::Status(status, description) => {
                 (answers::empty_message(graph), status.clone(), description.clone())

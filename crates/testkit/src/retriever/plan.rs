@@ -70,6 +70,7 @@ pub enum Encoding {
 /// What happens to one submission, from its ACK to its callback.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "faults that have nothing to do with each other")]
 pub struct Behaviour {
     pub(super) ack: Ack,
     pub(super) ack_delay: Duration,
@@ -81,6 +82,7 @@ pub struct Behaviour {
     pub(super) payload: Payload,
     pub(super) encoding: Encoding,
     pub(super) breaks_off: bool,
+    pub(super) traced: bool,
 }
 
 impl Default for Behaviour {
@@ -96,6 +98,7 @@ impl Default for Behaviour {
             payload: Payload::Answer(None),
             encoding: Encoding::Negotiated,
             breaks_off: false,
+            traced: false,
         }
     }
 }
@@ -204,6 +207,12 @@ impl Behaviour {
     /// The connection breaks in the middle of the callback's body.
     pub fn breaking_off(mut self) -> Self {
         self.breaks_off = true;
+        self
+    }
+
+    /// The answer has one more result, known by [`Submission::trace`] wherever it goes.
+    pub fn traced(mut self) -> Self {
+        self.traced = true;
         self
     }
 

@@ -31,6 +31,12 @@ impl Submission {
         self.query.get("callback").and_then(Value::as_str)
     }
 
+    /// An id that stands for this sub-query, the same at every try: see
+    /// [`Behaviour::traced`](super::Behaviour::traced).
+    pub fn trace(&self) -> Option<String> {
+        self.callback().and_then(trace)
+    }
+
     /// The question.
     pub fn query_graph(&self) -> &Value {
         &self.query["message"]["query_graph"]
@@ -102,6 +108,11 @@ pub struct CallbackRecord {
 }
 
 impl CallbackRecord {
+    /// [`Submission::trace`] of the sub-query that it is for.
+    pub fn trace(&self) -> Option<String> {
+        trace(&self.url)
+    }
+
     /// Status of the answer, if there was one.
     pub fn status(&self) -> Option<u16> {
         match self.outcome {
@@ -109,4 +120,10 @@ impl CallbackRecord {
             CallbackOutcome::Failed { .. } => None,
         }
     }
+}
+
+/// The last part of a callback URL is the sub-query's own.
+fn trace(callback: &str) -> Option<String> {
+    let (_, id) = callback.rsplit_once('/')?;
+    Some(format!("TRACE:{id}"))
 }

@@ -81,7 +81,8 @@ impl Shared {
         let work = Work::of(&behaviour, time_limit(&submission));
         tokio::time::sleep(work.takes).await;
         let plain = Behaviour { encoding: Encoding::Identity, ..behaviour };
-        let job = Job { submission, payload: plain.payload.clone(), work, done: true };
+        let payload = plain.payload.clone();
+        let job = Job { submission, payload, traced: plain.traced, work, done: true };
         wire_body(&job, &plain, &self.answers).map(|body| body.bytes)
     }
 
@@ -158,7 +159,8 @@ impl Shared {
         acknowledged: Option<WhenSent>,
     ) {
         let work = Work::of(&behaviour, time_limit(&submission));
-        let mut job = Job { submission, payload: behaviour.payload.clone(), work, done: false };
+        let payload = behaviour.payload.clone();
+        let mut job = Job { submission, payload, traced: behaviour.traced, work, done: false };
         lock(&self.jobs).add(job.clone());
         let shared = Arc::clone(self);
         self.spawn(async move {

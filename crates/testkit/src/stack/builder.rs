@@ -43,6 +43,7 @@ pub struct StackBuilder {
     pub(super) pid_file: Option<PathBuf>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) env_for: BTreeMap<String, BTreeMap<String, String>>,
+    pub(super) ports: BTreeMap<String, u16>,
     pub(super) inherits: bool,
     pub(super) own_group: bool,
     pub(super) ready_limit: Duration,
@@ -66,6 +67,7 @@ impl StackBuilder {
             pid_file: None,
             env: BTreeMap::new(),
             env_for: BTreeMap::new(),
+            ports: BTreeMap::new(),
             inherits: false,
             own_group: false,
             ready_limit: Duration::from_secs(20),
@@ -79,7 +81,8 @@ impl StackBuilder {
         self
     }
 
-    /// Starts one more process of the program `name` under a label of its own.
+    /// Starts one more process of the program `name`, which may be [`GATEWAY`](super::GATEWAY), under a label of its own;
+    /// [`Stack::addr`](super::Stack::addr) tells where it is.
     pub fn another_worker(mut self, label: &str, name: &str) -> Self {
         self.workers.push((label.to_owned(), name.to_owned()));
         self
@@ -154,6 +157,12 @@ impl StackBuilder {
     /// Sets a variable for one process.
     pub fn env_for(mut self, label: &str, name: &str, value: &str) -> Self {
         self.env_for.entry(label.to_owned()).or_default().insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Where one more gateway or a worker listens; otherwise on a port of `admin_port_base`, or a free one.
+    pub fn port(mut self, label: &str, port: u16) -> Self {
+        self.ports.insert(label.to_owned(), port);
         self
     }
 

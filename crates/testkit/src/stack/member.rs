@@ -50,16 +50,15 @@ impl Member {
         &self.spec.label
     }
 
-    /// Where it tells how it is.
-    pub(super) fn http(&self) -> Option<SocketAddr> {
-        match self.readiness {
-            Readiness::Http(address) => Some(address),
-            Readiness::Redis(_) => None,
-        }
-    }
-
     pub(super) fn spec(&self) -> &ProcessSpec {
         &self.spec
+    }
+
+    pub(super) fn addr(&self) -> SocketAddr {
+        match self.readiness {
+            Readiness::Http(addr) => addr,
+            Readiness::Redis(port) => ports::loopback(port),
+        }
     }
 
     pub(super) fn process(&self) -> Arc<Process> {

@@ -13,6 +13,7 @@ mod pid_file;
 mod start;
 
 use rustix::process::Signal;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -120,13 +121,12 @@ impl Stack {
         Ok(self.member(label)?.process().pid())
     }
 
-    /// Base URL of the health checks and metrics of `label`.
+    /// Where `label` listens: a gateway for everything, a worker for health checks.
     ///
     /// # Errors
-    /// [`StackError::UnknownLabel`], also for a process without any.
-    pub fn operator_url(&self, label: &str) -> Result<String, StackError> {
-        let unknown = || StackError::UnknownLabel(label.to_owned());
-        self.member(label)?.http().map(|address| format!("http://{address}")).ok_or_else(unknown)
+    /// [`StackError::UnknownLabel`].
+    pub fn addr(&self, label: &str) -> Result<SocketAddr, StackError> {
+        Ok(self.member(label)?.addr())
     }
 
     /// Everything `label` has written since the stack was started.

@@ -134,11 +134,13 @@ impl StackBuilder {
 
     /// Spawns the gateway or a worker.
     fn spawn(&self, stack: &Stack, label: &str, program: PathBuf, admin: u16) -> Result<Member, StackError> {
-        let admin = ports::loopback(admin);
-        let mut wiring = BTreeMap::from([("ADMIN_ADDR".to_owned(), admin.to_string())]);
-        let mut ready_at = admin;
+        let mut ready_at = ports::loopback(self.ports.get(label).copied().unwrap_or(admin));
+        let mut wiring = BTreeMap::from([("ADMIN_ADDR".to_owned(), ready_at.to_string())]);
         if label == GATEWAY {
             ready_at = ports::loopback(stack.gateway_port);
+        }
+        // a gateway answers health checks where it answers everything else
+        if program.file_name().is_some_and(|name| name == GATEWAY) {
             wiring.insert("BIND_ADDR".to_owned(), ready_at.to_string());
         }
         let spec = self.spec(stack, label, program, Vec::new(), wiring);
