@@ -149,7 +149,7 @@ QUEUES = dashboard(
               "Lookups that wait for Retriever are among them"),
         panel("Queued and held", "short", [("{{operation}}", "max by (operation) (shepherd_stream_length)")]),
         panel("Live workers", "short", [("{{operation}}", "max by (operation) (shepherd_stream_live_workers)")],
-              "Processes that have read the stream within 20 seconds"),
+              "Processes that read the stream, as they say themselves"),
         panel("Steps done", "reqps", [("{{stage}}", rate("shepherd_stage_duration_seconds_count", "stage"))]),
         panel("Steps taken over", "short",
               [("{{operation}}", "sum by (operation) (increase(shepherd_lease_takeovers_total[$__rate_interval]))")],
