@@ -23,14 +23,15 @@ mod trace;
 
 use std::process::ExitCode;
 
-use runtime::{Shutdown, StartupError, main_with, serve};
+use runtime::{Settings, Shutdown, StartupError, main_with, serve};
 
 /// Connections open at once.
 const MAX_CONNECTIONS: usize = 20_000;
 
 /// Runs the gateway until it is told to stop.
 pub fn run() -> ExitCode {
-    main_with("shepherd-server", |startup| async move {
+    let address = |settings: &Settings| settings.bind_addr;
+    main_with("shepherd-server", address, |startup| async move {
         let address = startup.settings.bind_addr;
         let app = app::router(app::Gateway::new(&startup), &startup.settings);
         let listener = tokio::net::TcpListener::bind(address)

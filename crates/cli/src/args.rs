@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use url::Url;
 
@@ -141,9 +141,15 @@ pub(crate) struct AnswerArgs {
 /// Arguments of `retriever`.
 #[derive(Debug, Args)]
 pub(crate) struct RetrieverArgs {
-    /// Port to listen on, on the loopback interface; 0 for a free one.
+    /// Port to listen on; 0 for a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
+    /// Interface to listen on.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Host that may be called back, beside those on the loopback interface.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) callback_host: Option<String>,
     #[command(flatten)]
     pub(crate) answers: AnswerArgs,
 }

@@ -13,8 +13,11 @@ pub(crate) async fn run(args: RetrieverArgs) -> Result<(), CliError> {
     let mut shutdown = Shutdown::on_signals()?;
     let answers = AnswerSpec { results: args.answers.results, ..AnswerSpec::default() };
     let plan = Plan::always(behaviour(&args.answers));
-    let double = RetrieverDouble::builder().port(args.port).answers(answers).plan(plan).start().await;
-    let double = double.map_err(CliError::Listen)?;
+    let mut double = RetrieverDouble::builder().bind(args.bind).port(args.port).answers(answers).plan(plan);
+    if let Some(host) = args.callback_host {
+        double = double.callback_host(host);
+    }
+    let double = double.start().await.map_err(CliError::Listen)?;
     println!("Retriever double on {}: /asyncquery /query /rehydrate /stats", double.url());
     shutdown.wanted().await;
     let refused = double.refusals();

@@ -1,5 +1,6 @@
 //! From `main` to a running worker and back.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use rand::rngs::StdRng;
 use state::{ConsumerName, StateError, Store};
 
 use crate::admin::{self, Health};
+use crate::health_check::{self, Unhealthy};
 use crate::http::HttpClientError;
 use crate::settings::{Settings, SettingsError};
 use crate::shutdown::Shutdown;
@@ -39,11 +41,14 @@ pub enum StartupError {
         /// The variable that names the address.
         variable: &'static str,
         /// The address.
-        address: std::net::SocketAddr,
+        address: SocketAddr,
         /// Why.
         #[source]
         source: std::io::Error,
     },
+    /// The process that was asked for is not well.
+    #[error(transparent)]
+    Unhealthy(#[from] Unhealthy),
     /// Signals cannot be listened to.
     #[error("signals cannot be listened to")]
     Signals(#[source] std::io::Error),
@@ -77,8 +82,14 @@ pub struct Startup {
 /// How often recorded values are taken in, so that they do not pile up where nobody scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs a process: answers `--print-config`, or loads the settings and runs `body`.
-pub fn main_with<F>(name: &str, body: impl FnOnce(Startup) -> F) -> ExitCode
+/// Runs a process: answers `--print-config`, `--check-health` (is the one that runs with these settings
+/// alive?) and `--check-ready` (can it take work?), or loads the settings and runs `body`. `address` is
+/// where it answers health checks.
+pub fn main_with<F>(
+    name: &str,
+    address: fn(&Settings) -> SocketAddr,
+    body: impl FnOnce(Startup) -> F,
+) -> ExitCode
 where
     F: Future<Output = Result<(), StartupError>>,
 {
@@ -89,7 +100,7 @@ where
             return ExitCode::FAILURE;
         }
     };
-    match runtime.block_on(start(name, body)) {
+    match runtime.block_on(start(name, address, body)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {}", Causes(&error));
@@ -98,14 +109,25 @@ where
     }
 }
 
-async fn start<F>(name: &str, body: impl FnOnce(Startup) -> F) -> Result<(), StartupError>
+async fn start<F>(
+    name: &str,
+    address: fn(&Settings) -> SocketAddr,
+    body: impl FnOnce(Startup) -> F,
+) -> Result<(), StartupError>
 where
     F: Future<Output = Result<(), StartupError>>,
 {
     let settings = Settings::load()?;
-    if std::env::args().skip(1).any(|argument| argument == "--print-config") {
-        print_config(&settings);
-        return Ok(());
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--print-config" => {
+                print_config(&settings);
+                return Ok(());
+            }
+            "--check-health" => return Ok(health_check::ask(address(&settings), "/livez").await?),
+            "--check-ready" => return Ok(health_check::ask(address(&settings), "/readyz").await?),
+            _ => {}
+        }
     }
     let _telemetry = crate::telemetry::init(name, settings.logs, settings.traces.as_ref())?;
     let metrics = meters::install(name, env!("CARGO_PKG_VERSION"))?;
@@ -139,7 +161,8 @@ pub fn run_worker<W: Worker>(
     name: &str,
     build: impl FnOnce(&Startup) -> Result<W, StartupError>,
 ) -> ExitCode {
-    main_with(name, |startup| async move {
+    let address = |settings: &Settings| settings.admin_addr;
+    main_with(name, address, |startup| async move {
         let worker = build(&startup)?;
         let health = Health::of(&startup);
         let address = startup.settings.admin_addr;

@@ -13,29 +13,54 @@ mod request;
 mod server;
 mod shared;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answers::AnswerSpec;
 use crate::http;
 use crate::journal::{WaitError, lock};
-use crate::ports;
 use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
 use shared::Shared;
 
 /// How a double of Retriever is to be started.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[must_use]
 pub struct RetrieverBuilder {
+    bind: IpAddr,
     port: u16,
+    callback_host: Option<String>,
     plan: Plan,
     answers: AnswerSpec,
 }
 
+impl Default for RetrieverBuilder {
+    fn default() -> Self {
+        Self {
+            bind: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            callback_host: None,
+            plan: Plan::default(),
+            answers: AnswerSpec::default(),
+        }
+    }
+}
+
 impl RetrieverBuilder {
+    /// Listens on this interface; otherwise on the loopback one.
+    pub fn bind(mut self, interface: IpAddr) -> Self {
+        self.bind = interface;
+        self
+    }
+
+    /// Calls back this host too, beside those on the loopback interface.
+    pub fn callback_host(mut self, host: impl Into<String>) -> Self {
+        self.callback_host = Some(host.into());
+        self
+    }
+
     /// Listens on this port; otherwise, and for 0, on a free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -60,9 +85,9 @@ impl RetrieverBuilder {
     /// [`ServeError`] when the port is taken or the HTTP client cannot be built.
     pub async fn start(self) -> Result<RetrieverDouble, ServeError> {
         let client = http::unpooled_client(callback::TIMEOUT).map_err(ServeError::Client)?;
-        let shared = Arc::new(Shared::new(client, self.plan, self.answers));
-        let server =
-            HttpServer::start(ports::loopback(self.port), server::router(Arc::clone(&shared))).await?;
+        let shared = Arc::new(Shared::new(client, self.plan, self.answers, self.callback_host));
+        let address = SocketAddr::new(self.bind, self.port);
+        let server = HttpServer::start(address, server::router(Arc::clone(&shared))).await?;
         Ok(RetrieverDouble { shared, server })
     }
 }

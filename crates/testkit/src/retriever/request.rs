@@ -78,19 +78,22 @@ pub(super) fn parse_query(body: &[u8]) -> Result<Value, Refusal> {
     }
 }
 
-/// Checks the callback of an asynchronous query: http or https, and on this machine, since the double calls nobody else.
-pub(super) fn check_callback(query: &Value) -> Result<(), Refusal> {
+/// Checks the callback of an asynchronous query: http or https, and on this machine or at the `allowed` host, since
+/// the double calls nobody else.
+pub(super) fn check_callback(query: &Value, allowed: Option<&str>) -> Result<(), Refusal> {
     let text = query.get("callback").and_then(Value::as_str);
     let text = text.ok_or_else(|| Refusal::invalid("callback", &"a URL is required"))?;
     let url = Url::parse(text).map_err(|error| Refusal::invalid("callback", &error))?;
-    let loopback = match url.host() {
+    let is_known = match url.host() {
         Some(Host::Ipv4(address)) => IpAddr::from(address).is_loopback(),
         Some(Host::Ipv6(address)) => IpAddr::from(address).is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Domain(name)) => name == "localhost" || allowed == Some(name),
         None => false,
     };
-    if !matches!(url.scheme(), "http" | "https") || !loopback {
-        return Err(Refusal::invalid("callback", &"must be an http URL on the loopback interface"));
+    if !matches!(url.scheme(), "http" | "https") || !is_known {
+        let expected =
+            "must be an http URL on the loopback interface or at the host that the double may call";
+        return Err(Refusal::invalid("callback", &expected));
     }
     Ok(())
 }
@@ -101,13 +104,20 @@ mod tests {
 
     #[test]
     fn only_callbacks_on_this_machine_are_taken() {
-        let check = |url: &str| check_callback(&json!({ "callback": url })).is_ok();
+        let check = |url: &str| check_callback(&json!({ "callback": url }), None).is_ok();
         for good in ["http://127.0.0.1:5439/x", "http://localhost/x", "http://[::1]:80/"] {
             assert!(check(good), "{good}");
         }
         for bad in ["http://10.0.0.1/", "http://localhost@example.org/", "ftp://127.0.0.1/", "nothing", ""] {
             assert!(!check(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn callbacks_of_the_host_that_may_be_called_are_taken_too() {
+        let check = |url: &str| check_callback(&json!({ "callback": url }), Some("gateway")).is_ok();
+        assert!(check("http://gateway:5439/x") && check("http://127.0.0.1:5439/x"));
+        assert!(!check("http://gateway.example.org/x"));
     }
 
     #[test]

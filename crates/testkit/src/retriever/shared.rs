@@ -22,6 +22,7 @@ use crate::journal::{Journal, lock};
 #[derive(Debug)]
 pub(super) struct Shared {
     client: reqwest::Client,
+    callback_host: Option<String>,
     pub(super) answers: AnswerSpec,
     pub(super) plan: Mutex<Plan>,
     pub(super) submissions: Journal<Submission>,
@@ -37,9 +38,15 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(client: reqwest::Client, plan: Plan, answers: AnswerSpec) -> Self {
+    pub(super) fn new(
+        client: reqwest::Client,
+        plan: Plan,
+        answers: AnswerSpec,
+        callback_host: Option<String>,
+    ) -> Self {
         Self {
             client,
+            callback_host,
             answers,
             plan: Mutex::new(plan),
             submissions: Journal::default(),
@@ -124,7 +131,7 @@ impl Shared {
             let body = read_body(&parts.headers, body).await?;
             let query = parse_query(&body)?;
             if is_async {
-                check_callback(&query)?;
+                check_callback(&query, self.callback_host.as_deref())?;
             }
             Ok((body, query))
         };
