@@ -68,7 +68,9 @@ impl Verdict {
         }
         let all_expired = || async {
             let keys = redis.keys().await.ok()?;
-            keys.iter().all(|key| key.contains(":stream:")).then_some(())
+            // what living workers keep
+            let stays = |key: &String| key.contains(":stream:") || key.contains(":workers:");
+            keys.iter().all(stays).then_some(())
         };
         if eventually("expired keys", QUERY + TTL + LIMIT, all_expired).await.is_err() {
             self.wrong(format!("keys that should have expired: {:?}", redis.keys().await));
