@@ -12,7 +12,8 @@ use trapi::{LogLevel, QueryGraph};
 
 use super::{ids, infores, own_resource, to_raw};
 use crate::message::{
-    Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, NodeId, Raw, Table,
+    Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, Node, NodeId, Raw,
+    Table, Text,
 };
 use crate::{Message, Note};
 
@@ -186,6 +187,27 @@ pub(super) fn bound_nodes(answer: &Answer<'_>, key: KeyId) -> Vec<NodeId> {
     nodes.sort_unstable();
     nodes.dedup();
     nodes
+}
+
+/// The ids of the client that the nodes bound to a pinned key stand for: a binding's `query_id`, else the node
+/// itself; each once, in order of their numbers.
+pub(super) fn asked_nodes<'a>(
+    answer: &Answer<'a>,
+    key: KeyId,
+    nodes: &mut Table<'a, NodeId, Node<'a>>,
+) -> Vec<NodeId> {
+    let lists = answer.node_bindings.iter().filter(|(known, _)| *known == key);
+    let mut asked: Vec<NodeId> = lists
+        .flat_map(|(_, list)| list)
+        .map(|binding| {
+            let query_id = binding.rest.get("query_id");
+            let query_id = query_id.and_then(|raw| serde_json::from_str::<Text<'a>>(raw.get()).ok());
+            query_id.map_or(binding.id, |text| nodes.intern(text.0))
+        })
+        .collect();
+    asked.sort_unstable();
+    asked.dedup();
+    asked
 }
 
 /// All edges that an analysis binds, each once, in order of their numbers.

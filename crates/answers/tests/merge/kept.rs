@@ -1,0 +1,90 @@
+//! What the merge keeps apart, and what it keeps.
+
+use serde_json::{Value, json};
+use shepherd_answers::expand::DIRECT;
+use trapi::QueryGraph;
+
+use crate::made::{body, edge, graph, merged, result, rule, rule_body, treats};
+
+fn ids(result: &Value, key: &str) -> Vec<String> {
+    let bindings = result["node_bindings"][key].as_array().into_iter().flatten();
+    bindings.map(|binding| binding["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Drugs for two diseases, asked for in one go.
+fn batch(knowledge_type: &str, set: &str) -> QueryGraph {
+    graph(&json!({
+        "nodes": {"drug": {}, "disease": {"ids": ["D:1", "D:2"], "set_interpretation": set}},
+        "edges": {"t": {"subject": "drug", "object": "disease", "predicates": ["biolink:treats"], "knowledge_type": knowledge_type}},
+    }))
+}
+
+fn one_drug_for_two_diseases() -> String {
+    let found = |disease: &str, id: &str| result(&[("drug", "C:1"), ("disease", disease)], &[("t", id)]);
+    let mut subclass = found("D:2b", "e3");
+    subclass["node_bindings"]["disease"][0]["query_id"] = json!("D:2");
+    body(
+        &[("e1", edge("C:1", "D:1")), ("e2", edge("C:1", "D:2")), ("e3", edge("C:1", "D:2b"))],
+        &[found("D:1", "e1"), found("D:2", "e2"), subclass],
+    )
+}
+
+#[test]
+fn each_id_of_a_batch_has_answers_of_its_own() {
+    let text = one_drug_for_two_diseases();
+    for knowledge_type in ["lookup", "inferred"] {
+        let graph = batch(knowledge_type, "BATCH");
+        let (_, message) = merged(&graph, &[(DIRECT, &graph, &text)]);
+        let results = message["results"].as_array().unwrap();
+        let diseases: Vec<_> = results.iter().map(|result| ids(result, "disease")).collect();
+        assert_eq!(diseases, [vec!["D:1"], vec!["D:2", "D:2b"]]);
+        let bound = results[1]["analyses"][0]["edge_bindings"]["t"].as_array().unwrap();
+        assert_eq!(bound.len(), 2);
+    }
+    let all = batch("lookup", "MANY");
+    assert_eq!(merged(&all, &[(DIRECT, &all, &text)]).1["results"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn each_id_of_a_batch_has_inferred_edges_of_its_own() {
+    let text = one_drug_for_two_diseases();
+    let (_, message) = merged(&batch("inferred", "BATCH"), &[("rule", &batch("lookup", "BATCH"), &text)]);
+    let results = message["results"].as_array().unwrap();
+    let objects: Vec<Vec<&Value>> = results
+        .iter()
+        .map(|result| {
+            let bound = result["analyses"][0]["edge_bindings"]["t"].as_array().unwrap().iter();
+            let edges = bound.map(|edge| &message["knowledge_graph"]["edges"][edge["id"].as_str().unwrap()]);
+            let mut objects: Vec<&Value> = edges.map(|edge| &edge["object"]).collect();
+            objects.sort_by_key(|object| object.as_str());
+            objects
+        })
+        .collect();
+    assert_eq!(objects, [vec!["D:1"], vec!["D:2", "D:2b"]]);
+}
+
+#[test]
+fn support_graphs_of_what_rules_and_paths_found_stay() {
+    let with_support = |text: &str| {
+        let mut body: Value = serde_json::from_str(text).unwrap();
+        body["message"]["knowledge_graph"]["edges"]["s"] = edge("C:1", "P:1");
+        body["message"]["auxiliary_graphs"] = json!({"aux": {"edges": ["s"], "attributes": []}});
+        body["message"]["results"][0]["analyses"][0]["support_graphs"] = json!(["aux", "gone"]);
+        body.to_string()
+    };
+    let (rule, text) = (rule(), with_support(&rule_body(&[("C:1", "G:1")])));
+    let (_, message) = merged(&treats(), &[("rule 1", &rule, &text), ("rule 2", &rule, &text)]);
+    assert_eq!(message["results"][0]["analyses"][0]["support_graphs"], json!(["aux"]));
+    assert_eq!(message["auxiliary_graphs"]["aux"]["edges"], json!(["s"]));
+
+    let question = graph(&json!({
+        "nodes": {"n0": {"ids": ["A"]}, "n1": {"ids": ["B"]}},
+        "paths": {"p": {"subject": "n0", "object": "n1"}},
+    }));
+    let text = with_support(&body(
+        &[("AB", edge("A", "B"))],
+        &[result(&[("n0", "A"), ("n1", "B")], &[("e", "AB")])],
+    ));
+    let (_, message) = merged(&question, &[(DIRECT, &question, &text)]);
+    assert_eq!(message["results"][0]["analyses"][0]["support_graphs"], json!(["aux"]));
+}
