@@ -10,6 +10,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trapi::{LogLevel, QueryGraph};
 
+use super::union::Renamed;
 use super::{ids, infores, own_resource, to_raw};
 use crate::message::{
     Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, Node, NodeId, Raw,
@@ -28,6 +29,7 @@ pub(super) struct Collected<'a> {
     pub(super) infores: String,
     resource_id: Option<Box<RawValue>>,
     notes: Vec<Note>,
+    renamed: Renamed,
 }
 
 /// The results of one callback, in the numbers of the united message.
@@ -54,16 +56,35 @@ impl<'a> Collected<'a> {
         });
         let message =
             Message { query_graph: graph.clone(), aggregator: to_raw(&aggregator), ..Message::default() };
-        Self { message, sources: Vec::new(), resource_id: own_resource(ara), infores, notes: Vec::new() }
+        Self {
+            message,
+            sources: Vec::new(),
+            resource_id: own_resource(ara),
+            infores,
+            notes: Vec::new(),
+            renamed: Renamed::default(),
+        }
     }
 
     pub(super) fn add(&mut self, label: &'a str, direct: bool, part: Message<'a>) {
-        let answers = self.message.absorb(part);
+        let answers = self.message.absorb(part, &mut self.renamed);
         self.sources.push(Source { label, direct, answers });
     }
 
     pub(super) fn note(&mut self, level: LogLevel, code: &'static str, message: String) {
         self.notes.push(Note { level, code, message });
+    }
+
+    /// Notes edges that came under the id of another.
+    pub(super) fn note_renamed(&mut self) {
+        let Renamed { count, first } = std::mem::take(&mut self.renamed);
+        if count > 0 {
+            let message = format!(
+                "{count} edges came under the id of an edge that states something else and have other ids now; \
+                 the first is `{first}`"
+            );
+            self.note(LogLevel::Warning, "EdgesDisagree", message);
+        }
     }
 
     /// Notes results that had to be left out.

@@ -73,6 +73,7 @@ pub fn merge<'a>(
     for (callback, part) in usable {
         collected.add(callback.label, is_direct(callback, creative), part);
     }
+    collected.note_renamed();
     collected.prune();
     match question {
         Question::Inferred(question) => inferred::combine(&mut collected, question),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use shepherd_answers::expand::DIRECT;
 use trapi::QueryGraph;
 
-use crate::made::{body, edge, graph, merged, result, rule, rule_body, treats};
+use crate::made::{body, edge, graph, lookup, merged, result, rule, rule_body, treats};
 
 fn ids(result: &Value, key: &str) -> Vec<String> {
     let bindings = result["node_bindings"][key].as_array().into_iter().flatten();
@@ -87,4 +87,25 @@ fn support_graphs_of_what_rules_and_paths_found_stay() {
     ));
     let (_, message) = merged(&question, &[(DIRECT, &question, &text)]);
     assert_eq!(message["results"][0]["analyses"][0]["support_graphs"], json!(["aux"]));
+}
+
+#[test]
+fn an_edge_that_states_something_else_under_a_known_id_gets_an_id_of_its_own() {
+    let lookup = lookup();
+    let found = |drug: &str| {
+        body(&[("e", edge(drug, "D:1"))], &[result(&[("drug", drug), ("disease", "D:1")], &[("t", "e")])])
+    };
+    let (one, two) = (found("C:1"), found("C:2"));
+    let callbacks = [(DIRECT, &lookup, two.as_str()), (DIRECT, &lookup, &one), (DIRECT, &lookup, &two)];
+    let (merged, message) = merged(&lookup, &callbacks);
+    for result in message["results"].as_array().unwrap() {
+        let bound = result["analyses"][0]["edge_bindings"]["t"].as_array().unwrap();
+        let [bound] = bound.as_slice() else { panic!("{message}") };
+        let edge = &message["knowledge_graph"]["edges"][bound["id"].as_str().unwrap()];
+        assert_eq!(edge["subject"], result["node_bindings"]["drug"][0]["id"]);
+    }
+    assert_eq!(message["knowledge_graph"]["edges"].as_object().unwrap().len(), 2);
+    assert_eq!(merged.notes.len(), 1);
+    assert_eq!(merged.notes[0].code, "EdgesDisagree");
+    assert!(merged.notes[0].message.starts_with("1 edges came") && merged.notes[0].message.ends_with("`e`"));
 }
