@@ -21,6 +21,7 @@ pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
 
 use crate::{Message, Note};
+use callback::Filtered;
 use collect::Collected;
 
 /// The answer to one sub-query.
@@ -61,9 +62,11 @@ pub fn merge<'a>(
     let mut outcomes = Vec::with_capacity(parts.len());
     let mut logs = Vec::new();
     let mut usable = Vec::with_capacity(parts.len());
+    let mut filtered = Filtered::default();
     for (part, callback) in parts.into_iter().zip(callbacks) {
         outcomes.push(part.outcome);
         logs.extend(part.logs);
+        filtered.add(part.filtered);
         usable.extend(part.content.map(|content| (callback, content)));
     }
     // An order of their own, whatever the order of arrival and the numbering.
@@ -80,7 +83,8 @@ pub fn merge<'a>(
         Question::Lookup => lookup::combine(&mut collected),
         Question::Pathfinder(question) => paths::combine(&mut collected, question),
     }
-    let (message, notes) = collected.finish();
+    let (message, mut notes) = collected.finish();
+    notes.extend(filtered.note());
     Merged { message, outcomes, logs, notes }
 }
 

@@ -109,3 +109,22 @@ fn an_edge_that_states_something_else_under_a_known_id_gets_an_id_of_its_own() {
     assert_eq!(merged.notes[0].code, "EdgesDisagree");
     assert!(merged.notes[0].message.starts_with("1 edges came") && merged.notes[0].message.ends_with("`e`"));
 }
+
+#[test]
+fn a_node_that_the_client_pinned_twice_is_no_repetition_and_others_are_told() {
+    let graph = graph(&json!({
+        "nodes": {"a": {"ids": ["A"]}, "b": {"ids": ["A", "B"]}, "c": {}},
+        "edges": {"e": {"subject": "a", "object": "b"}, "f": {"subject": "b", "object": "c"}},
+    }));
+    let found = |b: &str, c: &str| result(&[("a", "A"), ("b", b), ("c", c)], &[("e", "1"), ("f", "2")]);
+    let text = body(
+        &[("1", edge("A", "A")), ("2", edge("A", "C"))],
+        &[found("A", "C"), found("A", "A"), found("B", "B")],
+    );
+    let (merged, message) = merged(&graph, &[(DIRECT, &graph, &text)]);
+    assert_eq!(message["results"].as_array().unwrap().len(), 1);
+    assert_eq!(ids(&message["results"][0], "b"), ["A"]);
+    assert_eq!(merged.notes.len(), 1);
+    assert_eq!(merged.notes[0].code, "ResultsFiltered");
+    assert!(merged.notes[0].message.starts_with("left out 2 results"), "{}", merged.notes[0].message);
+}

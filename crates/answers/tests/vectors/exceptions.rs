@@ -221,6 +221,20 @@ const EXCEPTIONS: &[Exception] = &[
         shows: states_two_things_under_one_id,
     },
     Exception {
+        areas: &["merge"],
+        parts: &["results", "node_bindings", "lookup_edges", "analyses", "nodes", "edges"],
+        quirk: "what the client pinned twice is no repetition",
+        shows: |vector| {
+            let nodes = vector.input["query"]["message"]["query_graph"]["nodes"].as_object();
+            let ids = nodes
+                .into_iter()
+                .flatten()
+                .flat_map(|(_, node)| node["ids"].as_array().into_iter().flatten());
+            let mut known = HashSet::new();
+            ids.into_iter().any(|id| !known.insert(id.to_string()))
+        },
+    },
+    Exception {
         areas: &["filter_kgraph_orphans"],
         parts: &["knowledge_graph", "auxiliary_graphs"],
         quirk: "a missing name hides nothing",
