@@ -7,7 +7,7 @@ use trapi::{LogEntry, LogLevel, QEdge, QueryGraph};
 
 use super::outcome::{Failure, Outcome};
 use super::{Callback, is_direct, logs};
-use crate::message::{Answer, BodyText, KeyId, NodeId};
+use crate::message::{Answer, BodyText, KeyId, NodeId, keep_usable};
 use crate::operations::filter_kgraph_orphans;
 use crate::{Message, Note};
 
@@ -105,6 +105,9 @@ fn read<'a>(callback: &Callback<'a>, creative: bool) -> Part<'a> {
     if results == 0 && is_failure(status) {
         let description = shown(body.description.as_deref().unwrap_or_default());
         return failed(Failure::Reported { status: shown(status), description }, logs);
+    }
+    for (_, edge) in message.edges.iter_mut() {
+        keep_usable(&mut edge.sources);
     }
     let mut filtered = Filtered { repeated: drop_repeated_nodes(&mut message, callback.sent), crowded: 0 };
     if !is_direct(callback, creative) {

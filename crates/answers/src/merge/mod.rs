@@ -12,6 +12,7 @@ mod logs;
 mod lookup;
 mod outcome;
 mod paths;
+mod prune;
 mod union;
 
 use serde_json::value::RawValue;
@@ -19,6 +20,7 @@ use trapi::{LogEntry, QueryGraph, Question};
 
 pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
+pub use prune::prune;
 
 use crate::{Message, Note};
 use callback::Filtered;

@@ -23,6 +23,7 @@ pub(crate) use node::Node;
 pub(crate) use object::{Raw, Rest, Text};
 pub(crate) use read::BodyText;
 pub use read::{Unreadable, parse};
+pub(crate) use sources::keep_usable;
 pub(crate) use table::{EdgeId, GraphId, Index, KeyId, Marks, NodeId, Table, once_each};
 
 /// A message that borrows from the bodies it was read from.

@@ -128,3 +128,27 @@ fn a_node_that_the_client_pinned_twice_is_no_repetition_and_others_are_told() {
     assert_eq!(merged.notes[0].code, "ResultsFiltered");
     assert!(merged.notes[0].message.starts_with("left out 2 results"), "{}", merged.notes[0].message);
 }
+
+#[test]
+fn what_would_make_the_whole_response_invalid_is_taken_out() {
+    let lookup = lookup();
+    let mut odd = edge("C:1", "D:1");
+    odd["sources"] = json!([{"resource_id": "infores:x"}]);
+    let mut paths = result(&[("drug", "C:1"), ("disease", "D:1")], &[("t", "odd"), ("u", "odd")]);
+    paths["analyses"][0]["path_bindings"] = json!({"p": [{"id": "aux"}]});
+    let text = body(
+        &[("odd", odd)],
+        &[
+            paths,
+            result(&[("drug", "C:2"), ("disease", "D:1")], &[("u", "odd")]),
+            result(&[("drug", "C:3"), ("disease", "D:1")], &[]),
+        ],
+    );
+    let (merged, message) = merged(&lookup, &[(DIRECT, &lookup, &text)]);
+    let [result] = message["results"].as_array().unwrap().as_slice() else { panic!("{message}") };
+    assert_eq!(result["analyses"][0]["edge_bindings"], json!({"t": [{"id": "odd", "attributes": []}]}));
+    let sources = message["knowledge_graph"]["edges"]["odd"]["sources"].as_array().unwrap();
+    assert_eq!(sources.len(), 1);
+    assert_eq!(sources[0]["resource_role"], "aggregator_knowledge_source");
+    assert!(merged.notes[0].message.starts_with("left out 2 results"), "{}", merged.notes[0].message);
+}
