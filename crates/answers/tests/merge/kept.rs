@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use shepherd_answers::expand::DIRECT;
+use shepherd_answers::merge::prune;
+use shepherd_answers::message::parse;
 use trapi::QueryGraph;
 
 use crate::made::{body, edge, graph, lookup, merged, result, rule, rule_body, treats};
@@ -151,4 +153,30 @@ fn what_would_make_the_whole_response_invalid_is_taken_out() {
     assert_eq!(sources.len(), 1);
     assert_eq!(sources[0]["resource_role"], "aggregator_knowledge_source");
     assert!(merged.notes[0].message.starts_with("left out 2 results"), "{}", merged.notes[0].message);
+}
+
+#[test]
+fn what_a_client_brings_is_pruned() {
+    let mut text: Value = serde_json::from_str(&body(
+        &[("e", edge("A", "B")), ("gone", json!({"object": "B"}))],
+        &[
+            result(&[("a", "A")], &[("e", "e")]),
+            result(&[("a", "A")], &[("e", "gone")]),
+            json!({"node_bindings": {}}),
+        ],
+    ))
+    .unwrap();
+    text["message"]["auxiliary_graphs"] =
+        json!({"aux": {"edges": ["gone", "e"]}, "none": {"edges": ["gone"]}});
+    let text = text.to_string();
+    let mut message = parse(&text).unwrap();
+    let note = prune(&mut message).unwrap();
+    assert!(note.message.starts_with("left out 1 results"), "{}", note.message);
+    let mut out = Vec::new();
+    message.write(&mut out).unwrap();
+    let message: Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(message["results"].as_array().unwrap().len(), 2);
+    assert_eq!(message["auxiliary_graphs"], json!({"aux": {"edges": ["e"], "attributes": []}}));
+    assert_eq!(message["knowledge_graph"]["nodes"].as_object().unwrap().len(), 2);
+    assert_eq!(prune(&mut parse(r#"{"message":{}}"#).unwrap()), None);
 }
