@@ -19,9 +19,9 @@ pub(crate) fn not_carried(query: &Query, question: &Question) -> Option<String> 
     if sets.next().is_some_and(goes_beyond_rules) || sets.next().is_some() {
         left.push(format!("some qualifier constraints of edge `{}`", inferred.edge));
     }
-    let is_constrained = |node: &&QNode| says_something(&node.extra, "constraints");
+    let is_constrained = |node: &QNode| says_something(&node.extra, "constraints");
     for key in [&inferred.pinned, &inferred.answer] {
-        if graph.nodes.get(key).filter(is_constrained).is_some() {
+        if graph.nodes.get(key).is_some_and(is_constrained) {
             left.push(format!("the constraints of node `{key}`"));
         }
     }

@@ -44,10 +44,9 @@ const SHOWN: usize = 200;
 
 /// A foreign text, short and without control characters.
 fn shown(text: &str) -> String {
-    let shown = text.chars().map(|character| match character.is_control() {
-        true => char::REPLACEMENT_CHARACTER,
-        false => character,
-    });
+    let shown = text
+        .chars()
+        .map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character });
     shown.take(SHOWN).collect()
 }
 

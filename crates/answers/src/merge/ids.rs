@@ -35,8 +35,9 @@ pub(super) fn other_edge(id: &str, statement: [&str; 3], qualifiers: &mut [Strin
     qualifiers.sort_unstable();
     let mut name = Name::new("other edge");
     name.push(id);
-    statement.into_iter().for_each(|part| name.push(part));
-    qualifiers.iter().for_each(|qualifier| name.push(qualifier));
+    for part in statement.into_iter().chain(qualifiers.iter().map(String::as_str)) {
+        name.push(part);
+    }
     name.id()
 }
 

@@ -29,9 +29,10 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Inferred) {
                 unanswered += 1;
                 continue;
             }
-            let asked = match maker.batch {
-                true => asked_nodes(&answer, maker.pinned, &mut collected.message.nodes),
-                false => Vec::new(),
+            let asked = if maker.batch {
+                asked_nodes(&answer, maker.pinned, &mut collected.message.nodes)
+            } else {
+                Vec::new()
             };
             let position = *positions.entry([nodes, asked]).or_insert_with_key(|[nodes, _]| {
                 groups.push(Group { nodes: nodes.clone(), ..Group::default() });
