@@ -10,7 +10,7 @@ use rand::Rng;
 use runtime::{CallbackPolicy, ForbiddenUrl, body_work, log_entry};
 use state::{Delivery, NewQuery, QueryId, StoredLog};
 use tracing::Instrument;
-use trapi::{LogLevel, Query};
+use trapi::{Invalid, LogLevel, Problem, Query};
 use url::Url;
 
 use crate::admission::Place;
@@ -62,6 +62,11 @@ pub(crate) async fn examine(
             Unplanned::NoWorkers => ApiError::NotImplemented { ara: ara.as_str() },
             Unplanned::Invalid(invalid) => invalid.into(),
         })?;
+        // a plan without a merge works on the client's own message
+        if !plan.iter().any(|operation| operation == "merge") {
+            let text = std::str::from_utf8(&body).map_err(|_| Invalid::new("", Problem::NotUtf8))?;
+            answers::message::check(text)?;
+        }
         let delivery = match mode {
             Mode::Async => Delivery::Callback(callback_url(&query, &policy)?),
             Mode::Sync => Delivery::Connection,

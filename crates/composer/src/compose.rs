@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use answers::merge::{Callback, Merged, merge};
+use answers::merge::{Callback, Merged, merge, prune};
 use answers::message::{Unreadable, parse};
 use answers::response::Envelope;
 use answers::{Message, Note};
@@ -124,8 +124,9 @@ pub(crate) fn compose(ingredients: &mut Ingredients) -> Result<Outcome, Uncompos
             go_on(ingredients, &query, gathered)
         }
         Source::Client => {
-            let message = parse(std::str::from_utf8(&ingredients.query)?)?;
-            go_on(ingredients, &query, Gathered::of(message, Tally::of_the_client()))
+            let mut message = parse(std::str::from_utf8(&ingredients.query)?)?;
+            let notes = prune(&mut message).into_iter().collect();
+            go_on(ingredients, &query, Gathered { notes, ..Gathered::of(message, Tally::of_the_client()) })
         }
     }
 }

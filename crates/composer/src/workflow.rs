@@ -4,10 +4,7 @@ use std::ops::Range;
 
 use answers::Message;
 use answers::Note;
-use answers::operations::{
-    Limit, Order, Profile, aragorn_omnicorp, aragorn_score, arax_rank, filter_analyses_top_n,
-    filter_kgraph_orphans, filter_results_top_n, sort_results_score,
-};
+use answers::operations::{apply, aragorn_omnicorp};
 use literature::{LiteratureError, Omnicorp};
 use trapi::{LogLevel, Operation, Query};
 
@@ -137,17 +134,10 @@ pub(crate) fn run(
     message: &mut Message<'_>,
     literature: Option<&Omnicorp>,
 ) -> Result<Vec<Note>, OperationError> {
-    match operation.id.as_str() {
-        "aragorn.score" | "score" => return Ok(aragorn_score(message, profile(operation))),
-        "aragorn.omnicorp" => return omnicorp(message, literature),
-        "arax.rank" => return Ok(arax_rank(message)),
-        "sort_results_score" => sort_results_score(message, Order::of(operation)),
-        "filter_results_top_n" => filter_results_top_n(message, Limit::of(operation, "max_results")),
-        "filter_analyses_top_n" => filter_analyses_top_n(message, Limit::of(operation, "max_analyses")),
-        "filter_kgraph_orphans" => filter_kgraph_orphans(message),
-        unknown => return Err(OperationError::Unknown(unknown.to_owned())),
+    if operation.id == "aragorn.omnicorp" {
+        return omnicorp(message, literature);
     }
-    Ok(Vec::new())
+    apply(message, operation).ok_or_else(|| OperationError::Unknown(operation.id.clone()))
 }
 
 fn omnicorp(message: &mut Message<'_>, literature: Option<&Omnicorp>) -> Result<Vec<Note>, OperationError> {
@@ -159,13 +149,6 @@ fn omnicorp(message: &mut Message<'_>, literature: Option<&Omnicorp>) -> Result<
             message: "aragorn.omnicorp passes through: no literature is configured".to_owned(),
         }]),
     }
-}
-
-/// The weights that a client asks for by name.
-fn profile(operation: &Operation) -> Profile {
-    let raw = operation.parameters.get("profile").or_else(|| operation.extra.get("profile"));
-    let name = raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-    name.map_or_else(Profile::default, |name| Profile::named(&name))
 }
 
 /// The workflow as it is told in the response: under TRAPI's names, with the options that apply.

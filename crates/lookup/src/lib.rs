@@ -5,6 +5,7 @@
 //! expand a question ([`Expand`]). What the runner decides on time is tested on paused time against
 //! the ports in [`ports`].
 
+mod constraints;
 mod expand;
 pub mod ports;
 mod recovery;

@@ -21,6 +21,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tracing::Instrument;
 use trapi::{Dialect, LogLevel, Query};
 
+use crate::constraints;
 use crate::expand::{Ask, Expand, Expansion};
 use crate::ports::{LookupStore, Submit};
 use crate::recovery::Recovery;
@@ -209,6 +210,11 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             let count = expansion.sub_queries.len();
             self.log(LogLevel::Warning, format!("Only {MAX_SUB_QUERIES} of {count} sub-queries are sent"));
             expansion.sub_queries.truncate(MAX_SUB_QUERIES);
+        }
+        if expansion.sub_queries.len() > 1
+            && let Some(message) = constraints::not_carried(&query, &question)
+        {
+            self.log(LogLevel::Warning, message);
         }
         let now = runner.clock.now();
         let deadline = runner.settings.budgets.lookup_deadline(now, &record.budget);

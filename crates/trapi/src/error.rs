@@ -22,6 +22,13 @@ impl Invalid {
     }
 }
 
+impl Invalid {
+    /// What another reader could not read, at a path and for a reason that may hold what the client sent.
+    pub fn unreadable(path: &str, why: &str) -> Self {
+        Self { path: shown(path), problem: Problem::Unreadable { why: shown(why) } }
+    }
+}
+
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
@@ -30,6 +37,17 @@ impl fmt::Display for Invalid {
             write!(f, "{}: {}", self.path, self.problem)
         }
     }
+}
+
+/// Longest part of a foreign text that an error shows, in characters.
+const SHOWN: usize = 200;
+
+/// A foreign text, short and without control characters.
+fn shown(text: &str) -> String {
+    let shown = text
+        .chars()
+        .map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character });
+    shown.take(SHOWN).collect()
 }
 
 /// The ways in which a message can be wrong.
@@ -68,6 +86,12 @@ pub enum Problem {
         expected: Kind,
         /// The type found.
         found: Kind,
+    },
+    /// A value that is not what TRAPI has in its place.
+    #[error("cannot be read: {why}")]
+    Unreadable {
+        /// What the reader says.
+        why: String,
     },
     /// A member that must be there is not.
     #[error("is missing")]

@@ -125,6 +125,15 @@ impl QNode {
         self.ids.as_ref().is_some_and(|ids| !ids.is_empty())
     }
 
+    /// Whether several ids are given, each of which is a question of its own: TRAPI's BATCH, which is meant
+    /// where no set interpretation is given, too.
+    pub fn is_batch(&self) -> bool {
+        let mut ids = self.ids.iter().flatten();
+        let first = ids.next();
+        let set = self.extra.get("set_interpretation").map(|raw| raw.get());
+        ids.any(|id| Some(id) != first) && matches!(set, None | Some("null" | "\"BATCH\""))
+    }
+
     fn read(raw: &RawValue, path: &Path<'_>) -> Result<Self, Invalid> {
         let mut object = Object::read(raw, path)?;
         Ok(Self {

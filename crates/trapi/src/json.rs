@@ -123,6 +123,11 @@ impl<'j> Object<'j> {
         if is_wanted { self.members.shift_remove(name) } else { None }
     }
 
+    /// The member of that name, which stays.
+    pub(crate) fn get(&self, name: &str) -> Option<&'j RawValue> {
+        self.members.get(name).copied()
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }

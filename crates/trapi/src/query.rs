@@ -1,10 +1,11 @@
 //! A client's request.
 
-use serde::Serialize;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::dialect::Signs;
-use crate::json::{Object, Path, document};
+use crate::json::{Kind, Object, Path, document, kind};
 use crate::{Dialect, Invalid, LogLevel, Members, Problem, QueryGraph, is_unicode};
 
 /// Members of a message that TRAPI 1.x lets be null.
@@ -64,6 +65,8 @@ impl Query {
             Some(raw) => Some(read_level(raw, &Path::Key(&root, "log_level"))?),
             None => level_of(&parameters)?,
         };
+        // the query graph and its parameters first, then what the request says of itself, then its results
+        let dialect = signs.dialect().or_else(|| stated(&object)).or_else(|| of_results(&message));
         let query = Self {
             query_graph,
             message,
@@ -72,7 +75,7 @@ impl Query {
             submitter: object.take_string("submitter", &root)?,
             log_level,
             callback: object.take_string("callback", &root)?,
-            dialect: signs.dialect(),
+            dialect,
             extra: object.rest(),
         };
         // last, as the fields above are refused by their names
@@ -102,6 +105,30 @@ fn read_message(
     let mut rest = message.rest();
     rest.retain(|name, raw| !(raw.get() == "null" && NULLABLE.contains(&name.as_str())));
     Ok((graph, rest))
+}
+
+/// The dialect of the request's `schema_version`.
+fn stated(object: &Object<'_>) -> Option<Dialect> {
+    let version: String = serde_json::from_str(object.get("schema_version")?.get()).ok()?;
+    version.parse().ok()
+}
+
+/// The dialect that the client's own results are spelled in: the first node binding tells.
+fn of_results(message: &Members) -> Option<Dialect> {
+    #[derive(Deserialize)]
+    struct Bindings<'a> {
+        #[serde(borrow)]
+        node_bindings: IndexMap<String, &'a RawValue>,
+    }
+    let results: Vec<&RawValue> = serde_json::from_str(message.get("results")?.get()).ok()?;
+    results.into_iter().find_map(|result| {
+        let bindings: Bindings<'_> = serde_json::from_str(result.get()).ok()?;
+        bindings.node_bindings.values().find_map(|raw| match kind(raw) {
+            Kind::List => Some(Dialect::V1),
+            Kind::Object => Some(Dialect::V2),
+            _ => None,
+        })
+    })
 }
 
 fn level_of(parameters: &Members) -> Result<Option<LogLevel>, Invalid> {
@@ -196,6 +223,28 @@ mod tests {
         let query = Query::parse(body.as_bytes()).unwrap();
         assert_eq!(query.dialect, Some(Dialect::V2));
         assert!(query.bypass_cache());
+    }
+
+    #[test]
+    fn the_dialect_is_told_from_the_version_or_the_results_where_the_question_shows_none() {
+        let dialect = |results: &str, rest: &str| {
+            let body = format!(r#"{{"message":{{"query_graph":{GRAPH},"results":{results}}}{rest}}}"#);
+            Query::parse(body.as_bytes()).unwrap().dialect
+        };
+        let (old, new) = (
+            r#"[{"node_bindings":{}},{"node_bindings":{"a":[]}}]"#,
+            r#"[7,{"node_bindings":{"a":{"ids":["X:1"]}}}]"#,
+        );
+        assert_eq!(dialect(old, ""), Some(Dialect::V1));
+        assert_eq!(dialect(new, ""), Some(Dialect::V2));
+        assert_eq!(dialect("[]", ""), None);
+        assert_eq!(dialect("{}", ""), None);
+        assert_eq!(dialect(old, r#","schema_version":"2.0.0""#), Some(Dialect::V2));
+        assert_eq!(dialect(new, r#","schema_version":7"#), Some(Dialect::V2));
+        assert_eq!(
+            dialect("[]", r#","schema_version":"1.6.0","parameters":{"log_level":"INFO"}"#),
+            Some(Dialect::V2)
+        );
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::{HashMap, HashSet};
-use trapi::{LogEntry, QEdge, QueryGraph};
+use trapi::{LogEntry, LogLevel, QEdge, QueryGraph};
 
 use super::outcome::{Failure, Outcome};
 use super::{Callback, is_direct, logs};
-use crate::Message;
-use crate::message::{Answer, BodyText, KeyId, NodeId};
+use crate::message::{Answer, BodyText, KeyId, NodeId, keep_usable};
 use crate::operations::filter_kgraph_orphans;
+use crate::{Message, Note};
 
 /// A node that stands in one place of more results than this says little about any of them.
 const MAX_RESULTS_PER_NODE: usize = 10;
@@ -22,6 +22,34 @@ pub(super) struct Part<'a> {
     pub(super) outcome: Outcome,
     pub(super) logs: Vec<LogEntry>,
     pub(super) content: Option<Message<'a>>,
+    pub(super) filtered: Filtered,
+}
+
+/// How many results were left out, and why.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Filtered {
+    /// One node stands at two places of the query.
+    pub(super) repeated: usize,
+    /// A node stands in too many results.
+    pub(super) crowded: usize,
+}
+
+impl Filtered {
+    pub(super) fn add(&mut self, other: Self) {
+        self.repeated += other.repeated;
+        self.crowded += other.crowded;
+    }
+
+    /// What the client is told about it.
+    pub(super) fn note(self) -> Option<Note> {
+        let Self { repeated, crowded } = self;
+        let message = format!(
+            "left out {repeated} results in which one node stands at two places, and {crowded} around a node \
+             that more than {MAX_RESULTS_PER_NODE} results of a sub-query share"
+        );
+        let note = Note { level: LogLevel::Info, code: "ResultsFiltered", message };
+        (repeated + crowded > 0).then_some(note)
+    }
 }
 
 /// Reads all callbacks, on all cores where it is worth it; parts come in the order of the callbacks.
@@ -65,28 +93,35 @@ fn read<'a>(callback: &Callback<'a>, creative: bool) -> Part<'a> {
     let status = body.status.as_deref().unwrap_or_default();
     let Some(message) = body.message else {
         if is_not_traversable(status) {
-            return Part { outcome: Outcome::NotTraversable, logs, content: None };
+            return without_content(Outcome::NotTraversable, logs);
         }
         return failed(Failure::NoMessage { status: shown(status) }, logs);
     };
     let mut message = message.into_message();
     let results = message.results.len();
     if results == 0 && is_not_traversable(status) {
-        return Part { outcome: Outcome::NotTraversable, logs, content: None };
+        return without_content(Outcome::NotTraversable, logs);
     }
     if results == 0 && is_failure(status) {
         let description = shown(body.description.as_deref().unwrap_or_default());
         return failed(Failure::Reported { status: shown(status), description }, logs);
     }
-    drop_repeated_nodes(&mut message);
-    if !is_direct(callback, creative) {
-        drop_promiscuous(&mut message, callback.sent);
+    for (_, edge) in message.edges.iter_mut() {
+        keep_usable(&mut edge.sources);
     }
-    Part { outcome: Outcome::Answered { results }, logs, content: Some(message) }
+    let mut filtered = Filtered { repeated: drop_repeated_nodes(&mut message, callback.sent), crowded: 0 };
+    if !is_direct(callback, creative) {
+        filtered.crowded = drop_promiscuous(&mut message, callback.sent);
+    }
+    Part { outcome: Outcome::Answered { results }, logs, content: Some(message), filtered }
+}
+
+fn without_content<'a>(outcome: Outcome, logs: Vec<LogEntry>) -> Part<'a> {
+    Part { outcome, logs, content: None, filtered: Filtered::default() }
 }
 
 fn failed<'a>(reason: Failure, logs: Vec<LogEntry>) -> Part<'a> {
-    Part { outcome: Outcome::Failed { reason }, logs, content: None }
+    without_content(Outcome::Failed { reason }, logs)
 }
 
 fn is_not_traversable(status: &str) -> bool {
@@ -104,34 +139,41 @@ fn shown(text: &str) -> String {
 }
 
 /// Drops results in which two keys bind the same nodes: such a path runs back on itself. What only they
-/// reached goes with them.
-fn drop_repeated_nodes(message: &mut Message<'_>) {
+/// reached goes with them. Two keys that both are pinned bind what the client named at both.
+fn drop_repeated_nodes(message: &mut Message<'_>, sent: &QueryGraph) -> usize {
+    let pinned = sent.nodes.iter().filter(|(_, node)| node.is_pinned());
+    let pinned: Vec<KeyId> = pinned.filter_map(|(key, _)| message.keys.find(key)).collect();
     let before = message.results.len();
-    message.results.retain(|answer| !repeats_nodes(answer));
-    if message.results.len() < before {
+    message.results.retain(|answer| !repeats_nodes(answer, &pinned));
+    let dropped = before - message.results.len();
+    if dropped > 0 {
         filter_kgraph_orphans(message);
     }
+    dropped
 }
 
-fn repeats_nodes(answer: &Answer<'_>) -> bool {
-    let mut sets: Vec<Vec<NodeId>> = Vec::with_capacity(answer.node_bindings.len());
-    for (_, list) in &answer.node_bindings {
+fn repeats_nodes(answer: &Answer<'_>, pinned: &[KeyId]) -> bool {
+    let mut sets: Vec<(Vec<NodeId>, bool)> = Vec::with_capacity(answer.node_bindings.len());
+    for (key, list) in &answer.node_bindings {
         let mut set: Vec<NodeId> = list.iter().map(|binding| binding.id).collect();
         set.sort_unstable();
         set.dedup();
         if !set.is_empty() {
-            sets.push(set);
+            sets.push((set, pinned.contains(key)));
         }
     }
     sets.sort_unstable();
-    sets.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
+    sets.windows(2).any(|pair| match pair {
+        [(one, one_pinned), (other, other_pinned)] => one == other && !(*one_pinned && *other_pinned),
+        _ => false,
+    })
 }
 
 /// Drops results around a node that stands in the same place of too many of them, where the sent graph
 /// makes that likely: from three edges on, at a node where two edges meet that ask for the same.
 ///
 /// The pinned node is in every result and says nothing by it.
-fn drop_promiscuous(message: &mut Message<'_>, sent: &QueryGraph) {
+fn drop_promiscuous(message: &mut Message<'_>, sent: &QueryGraph) -> usize {
     let centres: Vec<KeyId> = centres(sent).into_iter().filter_map(|key| message.keys.find(key)).collect();
     let mut counts: HashMap<(KeyId, NodeId), usize> = HashMap::default();
     for &key in &centres {
@@ -143,9 +185,11 @@ fn drop_promiscuous(message: &mut Message<'_>, sent: &QueryGraph) {
         }
     }
     let is_rare = |key, node| counts.get(&(key, node)).is_none_or(|&count| count <= MAX_RESULTS_PER_NODE);
+    let before = message.results.len();
     message
         .results
         .retain(|answer| centres.iter().all(|&key| bound(answer, key).all(|node| is_rare(key, node))));
+    before - message.results.len()
 }
 
 fn bound<'m>(answer: &'m Answer<'_>, key: KeyId) -> impl Iterator<Item = NodeId> + 'm {

@@ -10,9 +10,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trapi::{LogLevel, QueryGraph};
 
-use super::{ids, infores, own_resource, to_raw};
+use super::union::Renamed;
+use super::{ids, infores, own_resource, prune, to_raw};
 use crate::message::{
-    Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, NodeId, Raw, Table,
+    Analysis, Answer, AuxGraph, Binding, Bindings, EdgeId, GraphId, Index, KeyId, List, Node, NodeId, Raw,
+    Table, Text,
 };
 use crate::{Message, Note};
 
@@ -27,6 +29,7 @@ pub(super) struct Collected<'a> {
     pub(super) infores: String,
     resource_id: Option<Box<RawValue>>,
     notes: Vec<Note>,
+    renamed: Renamed,
 }
 
 /// The results of one callback, in the numbers of the united message.
@@ -53,16 +56,35 @@ impl<'a> Collected<'a> {
         });
         let message =
             Message { query_graph: graph.clone(), aggregator: to_raw(&aggregator), ..Message::default() };
-        Self { message, sources: Vec::new(), resource_id: own_resource(ara), infores, notes: Vec::new() }
+        Self {
+            message,
+            sources: Vec::new(),
+            resource_id: own_resource(ara),
+            infores,
+            notes: Vec::new(),
+            renamed: Renamed::default(),
+        }
     }
 
     pub(super) fn add(&mut self, label: &'a str, direct: bool, part: Message<'a>) {
-        let answers = self.message.absorb(part);
+        let answers = self.message.absorb(part, &mut self.renamed);
         self.sources.push(Source { label, direct, answers });
     }
 
     pub(super) fn note(&mut self, level: LogLevel, code: &'static str, message: String) {
         self.notes.push(Note { level, code, message });
+    }
+
+    /// Notes edges that came under the id of another.
+    pub(super) fn note_renamed(&mut self) {
+        let Renamed { count, first } = std::mem::take(&mut self.renamed);
+        if count > 0 {
+            let message = format!(
+                "{count} edges came under the id of an edge that states something else and have other ids now; \
+                 the first is `{first}`"
+            );
+            self.note(LogLevel::Warning, "EdgesDisagree", message);
+        }
     }
 
     /// Notes results that had to be left out.
@@ -89,48 +111,48 @@ impl<'a> Collected<'a> {
         id
     }
 
-    /// Sees to it that no edge, auxiliary graph or result names what nobody delivered.
+    /// Sees to it that no edge, auxiliary graph or result names what nobody delivered, and that results bind
+    /// what was asked for.
     pub(super) fn prune(&mut self) {
         self.mark_aggregated();
-        self.prune_graphs();
+        self.drop_unasked();
+        prune::graphs(&mut self.message);
         for position in 0..self.sources.len() {
             let Some(source) = self.sources.get_mut(position) else { return };
             let before = source.answers.len();
-            source.answers.retain_mut(|answer| prune_answer(answer, &self.message));
+            source.answers.retain_mut(|answer| {
+                prune::answer(answer, &self.message);
+                !answer.analyses.is_empty()
+            });
             let (dropped, label) = (before - source.answers.len(), source.label);
-            self.note_dropped(dropped, label, "they bind edges that were not delivered");
+            self.note_dropped(dropped, label, "they bind no edges, or none that were delivered");
         }
     }
 
-    /// Edges that pass through us say so, unless they do already or rest on other edges.
+    /// Edges that pass through us say so, unless they do already or rest on other edges; those without
+    /// sources always do, as every edge has a source.
     fn mark_aggregated(&mut self) {
         let finder = memmem::Finder::new(self.infores.as_bytes());
-        for (_, edge) in self.message.edges.iter_mut() {
-            edge.aggregated = edge.support.is_none()
-                && !edge.sources.is_empty()
-                && !names_source(&edge.sources, &self.infores, &finder);
+        let Message { edges, aggregator, .. } = &mut self.message;
+        let only_us = shared_list(&[aggregator]);
+        for (_, edge) in edges.iter_mut() {
+            if edge.sources.is_empty() {
+                edge.sources = only_us.clone();
+            }
+            edge.aggregated = edge.support.is_none() && !names_source(&edge.sources, &self.infores, &finder);
         }
     }
 
-    fn prune_graphs(&mut self) {
-        let Message { edges, graphs, .. } = &mut self.message;
-        let mut empty = Vec::new();
-        for (id, graph) in graphs.iter_mut() {
-            graph.edges.retain(|&edge| edges.get(edge).is_some());
-            if graph.edges.is_empty() {
-                empty.push(id);
-            }
-        }
-        for id in empty {
-            if let Some(slot) = graphs.slot(id) {
-                *slot = None;
-            }
-        }
-        for (_, edge) in edges.iter_mut() {
-            if let Some(support) = &mut edge.support {
-                support.graphs.retain(|&graph| graphs.get(graph).is_some());
-                if support.graphs.is_empty() {
-                    edge.support = None;
+    /// Takes out bindings of keys that the client's graph does not have, and of paths: ours are made here.
+    fn drop_unasked(&mut self) {
+        let Message { query_graph, keys, .. } = &self.message;
+        let asked: Vec<KeyId> = query_graph.edges.keys().filter_map(|key| keys.find(key)).collect();
+        let asks_for_paths = !query_graph.paths.is_empty();
+        for source in &mut self.sources {
+            for analysis in source.answers.iter_mut().flat_map(|answer| &mut answer.analyses) {
+                analysis.path_bindings.clear();
+                if source.direct && !asks_for_paths {
+                    analysis.edge_bindings.retain(|(key, _)| asked.contains(key));
                 }
             }
         }
@@ -138,16 +160,7 @@ impl<'a> Collected<'a> {
 
     /// The message, with a node for every name that stands in it.
     pub(super) fn finish(mut self) -> (Message<'a>, Vec<Note>) {
-        let Message { nodes, edges, results, .. } = &mut self.message;
-        let bound = results.iter().flat_map(|answer| &answer.node_bindings).flat_map(|(_, list)| list);
-        let named = bound
-            .map(|binding| binding.id)
-            .chain(edges.iter().flat_map(|(_, _, edge)| [edge.subject, edge.object]));
-        for id in named {
-            if let Some(slot @ None) = nodes.slot(id) {
-                *slot = Some(crate::message::Node::default());
-            }
-        }
+        prune::complete_nodes(&mut self.message);
         (self.message, self.notes)
     }
 }
@@ -162,23 +175,6 @@ fn names_source(sources: &List<'_>, infores: &str, finder: &memmem::Finder<'_>) 
     })
 }
 
-/// Takes missing edges and graphs out of a result, and analyses that lose all edges of some key; false if
-/// no analysis is left of those that came.
-fn prune_answer(answer: &mut Answer<'_>, message: &Message<'_>) -> bool {
-    let before = answer.analyses.len();
-    answer.analyses.retain_mut(|analysis| prune_analysis(analysis, message));
-    before == 0 || !answer.analyses.is_empty()
-}
-
-fn prune_analysis(analysis: &mut Analysis<'_>, message: &Message<'_>) -> bool {
-    analysis.support_graphs.retain(|&graph| message.graphs.get(graph).is_some());
-    analysis.edge_bindings.iter_mut().all(|(_, list)| {
-        let had = !list.is_empty();
-        list.retain(|binding| message.edges.get(binding.id).is_some());
-        !(had && list.is_empty())
-    })
-}
-
 /// The nodes bound to a key, each once, in order of their numbers.
 pub(super) fn bound_nodes(answer: &Answer<'_>, key: KeyId) -> Vec<NodeId> {
     let lists = answer.node_bindings.iter().filter(|(known, _)| *known == key);
@@ -186,6 +182,27 @@ pub(super) fn bound_nodes(answer: &Answer<'_>, key: KeyId) -> Vec<NodeId> {
     nodes.sort_unstable();
     nodes.dedup();
     nodes
+}
+
+/// The ids of the client that the nodes bound to a pinned key stand for: a binding's `query_id`, else the node
+/// itself; each once, in order of their numbers.
+pub(super) fn asked_nodes<'a>(
+    answer: &Answer<'a>,
+    key: KeyId,
+    nodes: &mut Table<'a, NodeId, Node<'a>>,
+) -> Vec<NodeId> {
+    let lists = answer.node_bindings.iter().filter(|(known, _)| *known == key);
+    let mut asked: Vec<NodeId> = lists
+        .flat_map(|(_, list)| list)
+        .map(|binding| {
+            let query_id = binding.rest.get("query_id");
+            let query_id = query_id.and_then(|raw| serde_json::from_str::<Text<'a>>(raw.get()).ok());
+            query_id.map_or(binding.id, |text| nodes.intern(text.0))
+        })
+        .collect();
+    asked.sort_unstable();
+    asked.dedup();
+    asked
 }
 
 /// All edges that an analysis binds, each once, in order of their numbers.

@@ -30,6 +30,17 @@ pub(super) fn inferred_edge(
     name.id()
 }
 
+/// The id of an edge that came under the id of an edge that states something else.
+pub(super) fn other_edge(id: &str, statement: [&str; 3], qualifiers: &mut [String]) -> String {
+    qualifiers.sort_unstable();
+    let mut name = Name::new("other edge");
+    name.push(id);
+    for part in statement.into_iter().chain(qualifiers.iter().map(String::as_str)) {
+        name.push(part);
+    }
+    name.id()
+}
+
 /// The id of the edge between two nodes that publications name together.
 pub(crate) fn literature_edge(subject: &str, object: &str) -> String {
     let mut name = Name::new("literature edge");

@@ -8,18 +8,19 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use trapi::Inferred;
 
-use super::collect::{Collected, bound_edges, bound_nodes, settle, shared_list};
+use super::collect::{Collected, asked_nodes, bound_edges, bound_nodes, settle, shared_list};
 use super::{ids, to_raw};
 use crate::message::{
     Analysis, Answer, Binding, Bindings, Edge, EdgeId, GraphId, KeyId, List, NodeId, Raw, Rest, Support,
-    unite_bindings,
+    once_each, unite_bindings,
 };
 
-/// Puts the results of all callbacks together by the set of nodes that they answer with.
+/// Puts the results of all callbacks together by the set of nodes that they answer with and, where several
+/// ids are asked for as a batch, the one they answer for.
 pub(super) fn combine(collected: &mut Collected<'_>, question: &Inferred) {
     let Some(maker) = Maker::new(collected, question) else { return };
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut positions: HashMap<Vec<NodeId>, usize> = HashMap::default();
+    let mut positions: HashMap<[Vec<NodeId>; 2], usize> = HashMap::default();
     for source in std::mem::take(&mut collected.sources) {
         let mut unanswered = 0;
         for answer in source.answers {
@@ -28,7 +29,12 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Inferred) {
                 unanswered += 1;
                 continue;
             }
-            let position = *positions.entry(nodes).or_insert_with_key(|nodes| {
+            let asked = if maker.batch {
+                asked_nodes(&answer, maker.pinned, &mut collected.message.nodes)
+            } else {
+                Vec::new()
+            };
+            let position = *positions.entry([nodes, asked]).or_insert_with_key(|[nodes, _]| {
                 groups.push(Group { nodes: nodes.clone(), ..Group::default() });
                 groups.len() - 1
             });
@@ -45,7 +51,7 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Inferred) {
     }
 }
 
-/// All results with the same answer nodes.
+/// All results with the same answer nodes, for the same id of a batch.
 #[derive(Default)]
 struct Group<'a> {
     nodes: Vec<NodeId>,
@@ -57,6 +63,8 @@ struct Group<'a> {
 struct Maker {
     answer: KeyId,
     pinned: KeyId,
+    /// Whether each of the pinned node's ids is a question of its own.
+    batch: bool,
     edge: KeyId,
     /// The pinned node where the client names only one.
     only_pinned: Option<NodeId>,
@@ -73,7 +81,8 @@ impl Maker {
         let graph = collected.message.query_graph.clone();
         let edge = graph.edges.get(&question.edge)?;
         let message = &mut collected.message;
-        let only_pinned = match graph.nodes.get(&question.pinned)?.ids.as_deref() {
+        let pinned = graph.nodes.get(&question.pinned)?;
+        let only_pinned = match pinned.ids.as_deref() {
             Some([id]) => Some(message.nodes.intern(Cow::Owned(id.clone()))),
             _ => None,
         };
@@ -85,6 +94,7 @@ impl Maker {
         Some(Self {
             answer: key(&question.answer),
             pinned: key(&question.pinned),
+            batch: pinned.is_batch(),
             edge: key(&question.edge),
             only_pinned,
             pinned_is_subject: edge.subject == question.pinned,
@@ -113,9 +123,12 @@ impl Maker {
         let mut support: Vec<((NodeId, NodeId), Vec<GraphId>)> = Vec::new();
         for found in group.found {
             if self.add_support(collected, &group.nodes, &looked_up, &found, &mut support) {
-                self.add_nodes(&mut node_bindings, found);
+                for other in self.add_nodes(&mut node_bindings, found) {
+                    analysis.support_graphs.extend(other.support_graphs);
+                }
             }
         }
+        once_each(&mut analysis.support_graphs);
         let inferred: Vec<Binding<'a, EdgeId>> = support
             .into_iter()
             .map(|((answer, pinned), graphs)| Binding::plain(self.edge(collected, answer, pinned, graphs)))

@@ -1,11 +1,11 @@
-//! Answers to a lookup: one result per set of answer nodes, or per set of bindings where the client left
-//! several nodes open, or none.
+//! Answers to a lookup: one result per set of answer nodes and pinned id of a batch, or per set of bindings
+//! where the client left several nodes open, or none.
 
 use std::borrow::Cow;
 
 use foldhash::{HashMap, HashSet};
 
-use super::collect::{Collected, bound_nodes, settle};
+use super::collect::{Collected, asked_nodes, bound_nodes, settle};
 use crate::Message;
 use crate::message::{Analysis, Answer, KeyId, NodeId, unite_bindings};
 
@@ -17,7 +17,7 @@ pub(super) fn combine(collected: &mut Collected<'_>) {
     for source in std::mem::take(&mut collected.sources) {
         let mut unanswered = 0;
         for mut answer in source.answers {
-            let Some(nodes) = grouping.nodes(&answer) else {
+            let Some(nodes) = grouping.nodes(&answer, &mut collected.message) else {
                 unanswered += 1;
                 continue;
             };
@@ -49,28 +49,38 @@ pub(super) fn combine(collected: &mut Collected<'_>) {
 struct Grouping {
     /// The only node that is open, if there is just one.
     one_answer: Option<KeyId>,
+    /// Nodes each of whose ids is a question of its own.
+    batches: Vec<KeyId>,
 }
 
 impl Grouping {
     fn of(collected: &mut Collected<'_>) -> Self {
-        let message = &mut collected.message;
-        let mut open = message.query_graph.nodes.iter().filter(|(_, node)| !node.is_pinned());
+        let Message { query_graph, keys, .. } = &mut collected.message;
+        let mut key = |name: &String| keys.intern(Cow::Owned(name.clone()));
+        let mut open = query_graph.nodes.iter().filter(|(_, node)| !node.is_pinned());
         let one_answer = match (open.next(), open.next()) {
-            (Some((key, _)), None) => Some(message.keys.intern(Cow::Owned(key.clone()))),
+            (Some((name, _)), None) => Some(key(name)),
             _ => None,
         };
-        Self { one_answer }
+        let batches = query_graph.nodes.iter().filter(|(_, node)| node.is_batch());
+        Self { one_answer, batches: batches.map(|(name, _)| key(name)).collect() }
     }
 
     /// The nodes by which a result is known; none where it binds nothing.
-    fn nodes(&self, answer: &Answer<'_>) -> Option<Vec<(KeyId, Vec<NodeId>)>> {
-        let mut nodes: Vec<(KeyId, Vec<NodeId>)> = match self.one_answer {
-            Some(key) => vec![(key, bound_nodes(answer, key))],
-            None => answer.node_bindings.iter().map(|(key, _)| (*key, bound_nodes(answer, *key))).collect(),
+    fn nodes<'a>(&self, answer: &Answer<'a>, message: &mut Message<'a>) -> Option<Vec<(KeyId, Vec<NodeId>)>> {
+        let Some(key) = self.one_answer else {
+            let keys = answer.node_bindings.iter().map(|(key, _)| *key);
+            let mut nodes: Vec<_> = keys.map(|key| (key, bound_nodes(answer, key))).collect();
+            nodes.retain(|(_, nodes)| !nodes.is_empty());
+            nodes.sort_unstable();
+            return (!nodes.is_empty()).then_some(nodes);
         };
-        nodes.retain(|(_, nodes)| !nodes.is_empty());
-        nodes.sort_unstable();
-        (!nodes.is_empty()).then_some(nodes)
+        let bound = bound_nodes(answer, key);
+        if bound.is_empty() {
+            return None;
+        }
+        let asked = self.batches.iter().map(|&key| (key, asked_nodes(answer, key, &mut message.nodes)));
+        Some(std::iter::once((key, bound)).chain(asked).collect())
     }
 }
 

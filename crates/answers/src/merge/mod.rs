@@ -12,6 +12,7 @@ mod logs;
 mod lookup;
 mod outcome;
 mod paths;
+mod prune;
 mod union;
 
 use serde_json::value::RawValue;
@@ -19,8 +20,10 @@ use trapi::{LogEntry, QueryGraph, Question};
 
 pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
+pub use prune::prune;
 
 use crate::{Message, Note};
+use callback::Filtered;
 use collect::Collected;
 
 /// The answer to one sub-query.
@@ -61,9 +64,11 @@ pub fn merge<'a>(
     let mut outcomes = Vec::with_capacity(parts.len());
     let mut logs = Vec::new();
     let mut usable = Vec::with_capacity(parts.len());
+    let mut filtered = Filtered::default();
     for (part, callback) in parts.into_iter().zip(callbacks) {
         outcomes.push(part.outcome);
         logs.extend(part.logs);
+        filtered.add(part.filtered);
         usable.extend(part.content.map(|content| (callback, content)));
     }
     // An order of their own, whatever the order of arrival and the numbering.
@@ -73,13 +78,15 @@ pub fn merge<'a>(
     for (callback, part) in usable {
         collected.add(callback.label, is_direct(callback, creative), part);
     }
+    collected.note_renamed();
     collected.prune();
     match question {
         Question::Inferred(question) => inferred::combine(&mut collected, question),
         Question::Lookup => lookup::combine(&mut collected),
         Question::Pathfinder(question) => paths::combine(&mut collected, question),
     }
-    let (message, notes) = collected.finish();
+    let (message, mut notes) = collected.finish();
+    notes.extend(filtered.note());
     Merged { message, outcomes, logs, notes }
 }
 

@@ -8,7 +8,7 @@ use trapi::{PathConstraint, Pathfinder};
 
 use super::collect::{Collected, bound_edges, bound_nodes, settle};
 use crate::Message;
-use crate::message::{Answer, Binding, GraphId, KeyId, NodeId, Score, unite_bindings};
+use crate::message::{Answer, Binding, GraphId, KeyId, NodeId, Score, once_each, unite_bindings};
 
 const NAMED_THING: &str = "biolink:NamedThing";
 
@@ -73,6 +73,8 @@ impl<'a> Paths<'a> {
             return true;
         }
         let graph = collected.graph_of(&edges);
+        let support = answer.analyses.iter().flat_map(|analysis| &analysis.support_graphs).copied();
+        let mut support: Vec<GraphId> = support.collect();
         let score = score(&mut answer);
         let results = &mut self.results;
         let position = *self.positions.entry(ends).or_insert_with(|| {
@@ -85,10 +87,14 @@ impl<'a> Paths<'a> {
         let known = *self.known.entry((position, graph)).or_insert(result.analyses.len());
         if let Some(analysis) = result.analyses.get_mut(known) {
             analysis.score = Score::better(analysis.score, score);
+            analysis.support_graphs.append(&mut support);
+            once_each(&mut analysis.support_graphs);
         } else {
             let mut analysis = collected.own_analysis();
             analysis.path_bindings.push((self.path, vec![Binding::plain(graph)]));
             analysis.score = score;
+            once_each(&mut support);
+            analysis.support_graphs = support;
             result.analyses.push(analysis);
         }
         true

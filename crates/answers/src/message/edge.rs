@@ -14,6 +14,7 @@ use super::list::List;
 use super::object::{Fields, Raw, Rest, Text, readable};
 use super::sources;
 use super::table::{GraphId, NodeId, once_each};
+use crate::canonical::canonical;
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
 
@@ -55,6 +56,18 @@ pub(crate) struct Support<'a> {
 impl Edge<'_> {
     pub(crate) fn support_graphs(&self) -> &[GraphId] {
         self.support.as_ref().map_or(&[], |support| &support.graphs)
+    }
+
+    /// Whether an edge under the same id states something else: it is no copy of this one.
+    pub(crate) fn disagrees(&self, other: &Edge<'_>) -> bool {
+        let same =
+            |one: &RawValue, other: &RawValue| one.get() == other.get() || canonical(one) == canonical(other);
+        self.subject != other.subject
+            || self.object != other.object
+            || !same(&self.predicate, &other.predicate)
+            || !(self.qualifiers.is_empty()
+                || other.qualifiers.is_empty()
+                || self.qualifiers.has_same_items(&other.qualifiers))
     }
 
     /// Takes over what another copy of the edge knows. What the copies disagree on stays as it is here.

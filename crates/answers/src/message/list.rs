@@ -61,6 +61,15 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Whether both have the same items, in whatever order and spelling.
+    pub(crate) fn has_same_items(&self, other: &Self) -> bool {
+        if self.text().is_some_and(|text| Some(text) == other.text()) {
+            return true;
+        }
+        let set = |list: &Self| list.items().into_iter().map(canonical).collect::<HashSet<String>>();
+        set(self) == set(other)
+    }
+
     pub(crate) fn into_items(self) -> Vec<Raw<'a>> {
         match self {
             Self::Absent => Vec::new(),

@@ -20,10 +20,11 @@ pub(crate) use aux_graph::AuxGraph;
 pub(crate) use edge::{Edge, Support};
 pub(crate) use list::List;
 pub(crate) use node::Node;
-pub(crate) use object::{Raw, Rest};
+pub(crate) use object::{Raw, Rest, Text};
 pub(crate) use read::BodyText;
-pub use read::{Unreadable, parse};
-pub(crate) use table::{EdgeId, GraphId, Index, KeyId, Marks, NodeId, Table};
+pub use read::{Unreadable, check, parse};
+pub(crate) use sources::keep_usable;
+pub(crate) use table::{EdgeId, GraphId, Index, KeyId, Marks, NodeId, Table, once_each};
 
 /// A message that borrows from the bodies it was read from.
 #[derive(Debug, Default)]

@@ -127,7 +127,6 @@ impl<'a> Rest<'a> {
         self.0.get_or_insert_default().insert(name, value);
     }
 
-    #[cfg(test)]
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.as_ref()?.get(name).copied()
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::{IgnoredAny, MapAccess};
 use serde_json::value::RawValue;
-use trapi::QueryGraph;
+use trapi::{Invalid, QueryGraph};
 
 use super::answer::{AnalysisText, AnswerText, BindingTexts};
 use super::aux_graph::AuxGraphText;
@@ -38,6 +38,18 @@ pub fn parse(text: &str) -> Result<Message<'_>, Unreadable> {
     let mut message = message.into_message();
     message.query_graph = query_graph.and_then(|raw| QueryGraph::parse(raw.get()).ok()).unwrap_or_default();
     Ok(message)
+}
+
+/// Tells whether [`parse`] can read a text, and if not, where it fails.
+///
+/// # Errors
+/// Names the JSON path and what is wrong there.
+pub fn check(text: &str) -> Result<(), Invalid> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, BodyText<'_>>(&mut json) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Invalid::unreadable(&error.path().to_string(), &error.inner().to_string())),
+    }
 }
 
 /// A response as it is read.
@@ -239,5 +251,31 @@ fn keep_last_of_each<I>(bound: &mut Bindings<'_, I>) {
         bound.reverse();
         bound.retain(|(key, _)| known.insert(*key));
         bound.reverse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_path() {
+        let path = |message: &str| {
+            let text = format!(r#"{{"message":{message},"logs":[{{"x":1.50}}]}}"#);
+            check(&text).map_or_else(|invalid| invalid.path, |()| "-".to_owned())
+        };
+        let good = r#"{"results":[{"node_bindings":{"a":[{"id":"A","x":1}]},"analyses":null}],"knowledge_graph":{"edges":{"e":null}}}"#;
+        assert_eq!(path(good), "-");
+        assert_eq!(path(r#"{"results":{}}"#), "message.results");
+        assert_eq!(path(r#"{"results":[{},null]}"#), "message.results[1]");
+        assert_eq!(path(r#"{"knowledge_graph":{"edges":{"e":7}}}"#), "message.knowledge_graph.edges.e");
+        assert_eq!(
+            path(r#"{"knowledge_graph":{"edges":{"e":{"subject":{}}}}}"#),
+            "message.knowledge_graph.edges.e.subject"
+        );
+        assert_eq!(
+            path(r#"{"results":[{"analyses":[{"edge_bindings":{"e":[{"id":1}]}}]}]}"#),
+            "message.results[0].analyses[0].edge_bindings.e[0].id"
+        );
     }
 }

@@ -1,13 +1,20 @@
 //! The sources of an edge, one entry per resource and role.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
+use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::list::List;
 use super::object::Raw;
 use crate::canonical::canonical;
+
+static RESOURCE: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new("\"resource_id\":\""));
+static ROLE: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new("\"resource_role\":\""));
 
 type Members<'m> = IndexMap<Cow<'m, str>, &'m RawValue>;
 
@@ -35,6 +42,33 @@ pub(crate) fn unite<'a>(known: &mut List<'a>, other: List<'a>) {
         }
     }
     known.extend(entries.into_values());
+}
+
+/// Takes out entries without a resource or a role, which readers refuse.
+pub(crate) fn keep_usable(sources: &mut List<'_>) {
+    if sources.text().is_some_and(looks_usable) || sources.is_empty() {
+        return;
+    }
+    let is_usable = |entry: &RawValue| {
+        let members = members(entry);
+        ["resource_id", "resource_role"].into_iter().all(|name| {
+            members.get(name).is_some_and(|raw| raw.get().len() > 2 && raw.get().starts_with('"'))
+        })
+    };
+    if sources.items().into_iter().all(is_usable) {
+        return;
+    }
+    let mut entries = std::mem::take(sources).into_items();
+    entries.retain(|entry| is_usable(entry));
+    *sources = List::Items(entries);
+}
+
+/// Whether every object in a text has a resource and a role with a text, as nearly all have: a search costs a
+/// fraction of reading them.
+fn looks_usable(text: &str) -> bool {
+    let objects = memchr::memchr_iter(b'{', text.as_bytes()).count();
+    let has = |finder: &memmem::Finder<'_>| finder.find_iter(text.as_bytes()).count() == objects;
+    has(&RESOURCE) && has(&ROLE)
 }
 
 /// What makes two entries one; entries without it are one if they say the same.
@@ -100,6 +134,21 @@ mod tests {
             ),
             r#"{"resource_id":"a","resource_role":"p","upstream_resource_ids":["x","y"],"n":1},{"resource_id":"a","resource_role":"q"}"#
         );
+    }
+
+    #[test]
+    fn entries_without_a_resource_or_a_role_are_taken_out() {
+        let kept = |text: &str| {
+            let mut sources = List::from_raw(serde_json::from_str(text).unwrap());
+            keep_usable(&mut sources);
+            sources.items().into_iter().map(RawValue::get).collect::<Vec<_>>().join(",")
+        };
+        let good = r#"{"resource_id":"a","resource_role":"p"}"#;
+        let spaced = r#"{ "resource_id": "a", "resource_role": "p", "x": {} }"#;
+        assert_eq!(kept(&format!("[{good},{spaced}]")), format!("{good},{spaced}"));
+        let bad = r#"{"resource_id":"a"},{"resource_id":"","resource_role":"p"},{"resource_id":7,"resource_role":"p"},null,1"#;
+        assert_eq!(kept(&format!("[{good},{bad}]")), good);
+        assert_eq!(kept("[{}]"), "");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod attributes;
 mod limit;
 mod omnicorp;
 mod orphans;
+mod parameters;
 mod score;
 mod sort;
 
@@ -19,21 +20,25 @@ pub use orphans::filter_kgraph_orphans;
 pub use score::{Profile, Property, aragorn_score};
 pub use sort::{Order, sort_results_score};
 
-/// Executes an operation that needs nothing but the message; none where it is not such a one.
-///
-/// `aragorn.score` takes a `profile` parameter; `aragorn.omnicorp` needs counts, see [`aragorn_omnicorp`].
+/// Executes an operation that needs nothing but the message and returns what the client should know about it;
+/// none where it is not such a one. `aragorn.omnicorp` needs counts, see [`aragorn_omnicorp`].
 pub fn apply(message: &mut Message<'_>, operation: &Operation) -> Option<Vec<Note>> {
+    let mut notes = Vec::new();
     match operation.id.as_str() {
-        "aragorn.score" => {
-            let profile = operation.parameters.get("profile").map(|raw| raw.get().trim_matches('"'));
-            return Some(aragorn_score(message, profile.map_or(Profile::default(), Profile::named)));
+        "aragorn.score" | "score" => {
+            let profile = Profile::of(operation, &mut notes);
+            notes.extend(aragorn_score(message, profile));
         }
-        "arax.rank" => return Some(arax_rank(message)),
-        "sort_results_score" => sort_results_score(message, Order::of(operation)),
-        "filter_results_top_n" => filter_results_top_n(message, Limit::of(operation, "max_results")),
-        "filter_analyses_top_n" => filter_analyses_top_n(message, Limit::of(operation, "max_analyses")),
+        "arax.rank" => notes.extend(arax_rank(message)),
+        "sort_results_score" => sort_results_score(message, Order::of(operation, &mut notes)),
+        "filter_results_top_n" => {
+            filter_results_top_n(message, Limit::of(operation, "max_results", &mut notes));
+        }
+        "filter_analyses_top_n" => {
+            filter_analyses_top_n(message, Limit::of(operation, "max_analyses", &mut notes));
+        }
         "filter_kgraph_orphans" => filter_kgraph_orphans(message),
         _ => return None,
     }
-    Some(Vec::new())
+    Some(notes)
 }

@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use trapi::Operation;
 
-use crate::Message;
+use super::parameters;
 use crate::message::{Analysis, Answer};
+use crate::{Message, Note};
 
 /// Which results come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +18,18 @@ pub enum Order {
 }
 
 impl Order {
-    /// Reads `ascending_or_descending` from the operation's parameters, else from the operation itself.
-    pub fn of(operation: &Operation) -> Self {
+    /// Reads `ascending_or_descending` from the operation's parameters, else from the operation itself;
+    /// absent, null or unusable means descending, the last with a note.
+    pub fn of(operation: &Operation, notes: &mut Vec<Note>) -> Self {
         let name = "ascending_or_descending";
-        let raw = operation.parameters.get(name).or_else(|| operation.extra.get(name));
-        match raw.map(|raw| raw.get()) {
-            Some(r#""ascending""#) => Self::Ascending,
-            _ => Self::Descending,
+        let Some(raw) = parameters::value(operation, name) else { return Self::Descending };
+        match raw.get() {
+            r#""ascending""# => Self::Ascending,
+            r#""descending""# | "null" => Self::Descending,
+            _ => {
+                notes.push(parameters::unusable(operation, name, raw, "descending"));
+                Self::Descending
+            }
         }
     }
 
@@ -68,6 +74,22 @@ mod tests {
         sort_results_score(&mut message, order);
         let ids = message.results.iter().map(|answer| answer.rest.get("id").unwrap().get().to_owned());
         ids.collect()
+    }
+
+    #[test]
+    fn an_order_that_is_none_is_told() {
+        let order = |value: &str| {
+            let text = format!(
+                r#"{{"message":{{"query_graph":{{}}}},"workflow":[{{"id":"sort_results_score","parameters":{{"ascending_or_descending":{value}}}}}]}}"#
+            );
+            let mut notes = Vec::new();
+            let query = trapi::Query::parse(text.as_bytes()).unwrap();
+            (Order::of(&query.workflow.unwrap()[0], &mut notes), notes.len())
+        };
+        assert_eq!(order(r#""ascending""#), (Order::Ascending, 0));
+        assert_eq!(order("null"), (Order::Descending, 0));
+        assert_eq!(order(r#""up""#), (Order::Descending, 1));
+        assert_eq!(order("1"), (Order::Descending, 1));
     }
 
     #[test]

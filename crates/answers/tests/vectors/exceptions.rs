@@ -1,7 +1,7 @@
 //! Where we decided otherwise than the recorded peer: by area, part and quirk. `DECISIONS.md` has a row
 //! for each quirk.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -206,6 +206,35 @@ const EXCEPTIONS: &[Exception] = &[
         },
     },
     Exception {
+        areas: &["merge"],
+        parts: &["results", "node_bindings", "inferred", "lookup_edges", "support_sets", "analyses"],
+        quirk: "each id of a batch has its own answers",
+        shows: |vector| {
+            let nodes = vector.input["query"]["message"]["query_graph"]["nodes"].as_object();
+            nodes.into_iter().flatten().any(|(_, node)| count(&node["ids"]) > 1)
+        },
+    },
+    Exception {
+        areas: &["merge"],
+        parts: &["edges", "nodes", "lookup_edges", "inferred", "support_sets", "paths", "graphs"],
+        quirk: "an edge of another statement is no copy",
+        shows: states_two_things_under_one_id,
+    },
+    Exception {
+        areas: &["merge"],
+        parts: &["results", "node_bindings", "lookup_edges", "analyses", "nodes", "edges"],
+        quirk: "what the client pinned twice is no repetition",
+        shows: |vector| {
+            let nodes = vector.input["query"]["message"]["query_graph"]["nodes"].as_object();
+            let ids = nodes
+                .into_iter()
+                .flatten()
+                .flat_map(|(_, node)| node["ids"].as_array().into_iter().flatten());
+            let mut known = HashSet::new();
+            ids.into_iter().any(|id| !known.insert(id.to_string()))
+        },
+    },
+    Exception {
         areas: &["filter_kgraph_orphans"],
         parts: &["knowledge_graph", "auxiliary_graphs"],
         quirk: "a missing name hides nothing",
@@ -334,6 +363,16 @@ fn has_edge_within_a_key(vector: &Vector) -> bool {
         let has = |end: &Value| end.as_str().is_some_and(|id| ids.contains(id));
         members(&message["knowledge_graph"]["edges"])
             .any(|edge| has(&edge["subject"]) && has(&edge["object"]))
+    })
+}
+
+fn states_two_things_under_one_id(vector: &Vector) -> bool {
+    let mut known: HashMap<&str, [&Value; 4]> = HashMap::new();
+    let edges =
+        callbacks(vector).filter_map(|callback| callback["message"]["knowledge_graph"]["edges"].as_object());
+    edges.flatten().any(|(id, edge)| {
+        let statement = ["subject", "predicate", "object", "qualifiers"].map(|name| &edge[name]);
+        known.insert(id, statement).is_some_and(|other| other != statement)
     })
 }
 

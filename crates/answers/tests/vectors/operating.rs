@@ -46,16 +46,16 @@ pub(crate) fn orphans(vector: &Vector) -> Difference {
 }
 
 pub(crate) fn sort(vector: &Vector) -> Difference {
-    let order = Order::of(&operation(&vector.input["operation"]));
+    let order = Order::of(&operation(&vector.input["operation"]), &mut Vec::new());
     compare(vector, |message| sort_results_score(message, order))
 }
 
 pub(crate) fn top_results(vector: &Vector) -> Difference {
-    let limit = Limit::of(&operation(&vector.input["operation"]), "max_results");
+    let limit = Limit::of(&operation(&vector.input["operation"]), "max_results", &mut Vec::new());
     compare(vector, |message| filter_results_top_n(message, limit))
 }
 
 pub(crate) fn top_analyses(vector: &Vector) -> Difference {
-    let limit = Limit::of(&operation(&vector.input["operation"]), "max_analyses");
+    let limit = Limit::of(&operation(&vector.input["operation"]), "max_analyses", &mut Vec::new());
     compare(vector, |message| filter_analyses_top_n(message, limit))
 }

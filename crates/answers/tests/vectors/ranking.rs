@@ -91,7 +91,8 @@ pub(crate) fn aragorn(vector: &Vector) -> Difference {
     let blended = compare(&ours, recorded);
     let profiles = vector.output["profiles"].as_object().into_iter().flatten();
     let others = profiles.filter_map(|(name, profile)| {
-        let ours = scores(message, |message| drop(aragorn_score(message, Profile::named(name)))).unwrap();
+        let ours =
+            scores(message, |message| drop(aragorn_score(message, Profile::named(name).unwrap()))).unwrap();
         compare(&ours, &profile["ok"]["scores"])
     });
     blended.into_iter().chain(others).next()
@@ -108,7 +109,7 @@ fn has_null(scores: &Value) -> bool {
 pub(crate) fn weights(vector: &Vector) -> Difference {
     let calls = vector.input["calls"].as_array()?;
     for (call, recorded) in calls.iter().zip(vector.output.as_array()?) {
-        let profile = Profile::named(call["profile"].as_str()?);
+        let profile = Profile::named(call["profile"].as_str()?)?;
         let source = call["source"].as_str()?;
         let property = Property::named(call["property"].as_str().unwrap_or_default());
         let ours = match call["function"].as_str()? {

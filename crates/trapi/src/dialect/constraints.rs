@@ -15,6 +15,28 @@ const AS_ATTRIBUTES: [(&str, bool, &str, &str); 4] = [
     ("sources", true, "biolink:primary_knowledge_source", "primary knowledge source"),
 ];
 
+/// 1.x requires a name of every constraint, 2.0 has none: the id stands for it.
+pub(super) fn name_each(members: &mut Members, member: &str) {
+    let Some(all) = members.get(member).map(|raw| list(raw)) else { return };
+    let named = all.iter().map(|raw| with_name(raw));
+    if named.clone().any(|named| named.is_some()) {
+        let all: Vec<Box<RawValue>> =
+            named.zip(&all).map(|(named, raw)| named.unwrap_or_else(|| raw.clone())).collect();
+        put(members, member, &all);
+    }
+}
+
+/// The constraint with its id for a name; none where it has a name, or no id.
+fn with_name(raw: &RawValue) -> Option<Box<RawValue>> {
+    let mut constraint: Members = serde_json::from_str(raw.get()).ok()?;
+    if constraint.get("name").is_some_and(|name| name.get() != "null") {
+        return None;
+    }
+    let id = constraint.get("id")?.clone();
+    constraint.insert("name".to_owned(), id);
+    serde_json::value::to_raw_value(&constraint).ok()
+}
+
 /// 1.x: constraints that only 2.0 has members for become attribute constraints.
 pub(super) fn spread(members: &mut Members, more: Members) {
     let mut left = Members::new();
@@ -123,6 +145,16 @@ fn as_member(raw: &RawValue) -> Option<(&'static str, Value)> {
 mod tests {
     use super::super::tests::in_dialect;
     use crate::Dialect;
+
+    #[test]
+    fn the_id_stands_for_a_name_that_1_x_requires() {
+        let text = r#"{"nodes":{"a":{"ids":["X:1"],"constraints":[{"id":"z","operator":">","value":1e-300},{"name":"n","id":"y"},7]},"b":{}},"edges":{"e":{"subject":"a","object":"b","constraints":{"attributes":[{"id":"z","operator":"<","value":1}]}}}}"#;
+        assert_eq!(
+            in_dialect(text, Dialect::V1),
+            r#"{"nodes":{"a":{"ids":["X:1"],"constraints":[{"id":"z","operator":">","value":1e-300,"name":"z"},{"name":"n","id":"y"},7]},"b":{}},"edges":{"e":{"subject":"a","object":"b","attribute_constraints":[{"id":"z","operator":"<","value":1,"name":"z"}]}}}"#
+        );
+        assert_eq!(in_dialect(text, Dialect::V2), text);
+    }
 
     #[test]
     fn constraints_on_what_2_0_keeps_apart_are_its_members() {

@@ -130,6 +130,9 @@ fn node_members(node: &QNode, dialect: Dialect) -> Members {
     if dialect == Dialect::V1 && set == Some(r#""COLLATE""#) {
         members.shift_remove("set_interpretation");
     }
+    if dialect == Dialect::V1 {
+        constraints::name_each(&mut members, "constraints");
+    }
     members
 }
 
@@ -138,7 +141,10 @@ fn edge_members(edge: &QEdge, dialect: Dialect) -> Members {
     let more = members.shift_remove("constraints");
     let more: Members = more.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     match dialect {
-        Dialect::V1 => constraints::spread(&mut members, more),
+        Dialect::V1 => {
+            constraints::spread(&mut members, more);
+            constraints::name_each(&mut members, "attribute_constraints");
+        }
         Dialect::V2 => constraints::gather(&mut members, edge.qualifier_constraints.as_deref(), more),
     }
     members
@@ -185,7 +191,7 @@ mod tests {
     fn constraints_of_2_0_are_spread_in_1_6() {
         assert_eq!(
             in_dialect(V2, Dialect::V1),
-            r#"{"nodes":{"a":{"ids":["X:1"]},"b":{}},"edges":{"e":{"subject":"a","object":"b","qualifier_constraints":[{"qualifier_set":[{"qualifier_type_id":"biolink:q","qualifier_value":"v"},{"qualifier_type_id":"biolink:r","qualifier_value":"w"}]}],"attribute_constraints":[{"id":"z","value":1e-300},{"id":"biolink:knowledge_level","name":"knowledge level","operator":"==","value":["prediction"],"not":false}]}}}"#
+            r#"{"nodes":{"a":{"ids":["X:1"]},"b":{}},"edges":{"e":{"subject":"a","object":"b","qualifier_constraints":[{"qualifier_set":[{"qualifier_type_id":"biolink:q","qualifier_value":"v"},{"qualifier_type_id":"biolink:r","qualifier_value":"w"}]}],"attribute_constraints":[{"id":"z","value":1e-300,"name":"z"},{"id":"biolink:knowledge_level","name":"knowledge level","operator":"==","value":["prediction"],"not":false}]}}}"#
         );
     }
 

@@ -1,5 +1,10 @@
 //! What each kind of evidence weighs, by the source that it comes from.
 
+use trapi::Operation;
+
+use crate::Note;
+use crate::operations::parameters;
+
 /// A set of weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
@@ -15,13 +20,26 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The profile of that name; any other name means the blended one.
-    pub fn named(name: &str) -> Self {
+    /// Reads `profile` from the operation's parameters, else from the operation itself; absent, null or
+    /// unusable means the blended one, the last with a note.
+    pub fn of(operation: &Operation, notes: &mut Vec<Note>) -> Self {
+        let raw = parameters::value(operation, "profile").filter(|raw| raw.get() != "null");
+        let Some(raw) = raw else { return Self::default() };
+        let name: Option<String> = serde_json::from_str(raw.get()).ok();
+        name.and_then(|name| Self::named(&name)).unwrap_or_else(|| {
+            notes.push(parameters::unusable(operation, "profile", raw, "blended"));
+            Self::default()
+        })
+    }
+
+    /// The profile of that name.
+    pub fn named(name: &str) -> Option<Self> {
         match name {
-            "curated" => Self::Curated,
-            "correlated" => Self::Correlated,
-            "clinical" => Self::Clinical,
-            _ => Self::Blended,
+            "blended" => Some(Self::Blended),
+            "curated" => Some(Self::Curated),
+            "correlated" => Some(Self::Correlated),
+            "clinical" => Some(Self::Clinical),
+            _ => None,
         }
     }
 

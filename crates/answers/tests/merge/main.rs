@@ -1,101 +1,15 @@
 //! The rules of the merge, one by one, on callbacks small enough to read.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod kept;
+mod made;
+
+use made::{bind, body, edge, graph, lookup, merged, result, rule, rule_body, support, treats};
 use serde_json::{Value, json};
 use shepherd_answers::expand::DIRECT;
-use shepherd_answers::merge::{Callback, Failure, Merged, Outcome, merge};
+use shepherd_answers::merge::{Failure, Outcome};
 use shepherd_answers::operations::{Profile, aragorn_score};
 use trapi::QueryGraph;
-
-fn graph(value: &Value) -> QueryGraph {
-    QueryGraph::parse(&value.to_string()).unwrap()
-}
-
-fn treats() -> QueryGraph {
-    graph(&json!({
-        "nodes": {"drug": {}, "disease": {"ids": ["D:1"]}},
-        "edges": {"t": {"subject": "drug", "object": "disease", "predicates": ["biolink:treats"], "knowledge_type": "inferred"}},
-    }))
-}
-
-fn lookup() -> QueryGraph {
-    graph(&json!({
-        "nodes": {"drug": {}, "disease": {"ids": ["D:1"]}},
-        "edges": {"t": {"subject": "drug", "object": "disease"}},
-    }))
-}
-
-/// drug → gene → disease, with a third edge so that crowded genes are left out.
-fn rule() -> QueryGraph {
-    graph(&json!({
-        "nodes": {"drug": {}, "gene": {}, "disease": {"ids": ["D:1"]}},
-        "edges": {
-            "a": {"subject": "gene", "object": "drug", "predicates": ["p"]},
-            "b": {"subject": "gene", "object": "disease", "predicates": ["p"]},
-            "c": {"subject": "drug", "object": "disease", "predicates": ["q"]},
-        },
-    }))
-}
-
-fn edge(subject: &str, object: &str) -> Value {
-    json!({
-        "subject": subject, "object": object, "predicate": "biolink:p",
-        "attributes": [{"attribute_type_id": "biolink:knowledge_level", "value": "prediction"}],
-        "sources": [{"resource_id": "infores:x", "resource_role": "primary_knowledge_source"}],
-    })
-}
-
-fn bind(pairs: &[(&str, &str)]) -> Value {
-    pairs
-        .iter()
-        .map(|(key, id)| ((*key).to_owned(), json!([{"id": id, "attributes": []}])))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
-fn result(nodes: &[(&str, &str)], edges: &[(&str, &str)]) -> Value {
-    json!({"node_bindings": bind(nodes), "analyses": [{"resource_id": "infores:r", "edge_bindings": bind(edges)}]})
-}
-
-fn body(edges: &[(&str, Value)], results: &[Value]) -> String {
-    let edges: serde_json::Map<_, _> =
-        edges.iter().map(|(id, edge)| ((*id).to_owned(), edge.clone())).collect();
-    json!({"message": {"knowledge_graph": {"nodes": {}, "edges": edges}, "results": results}}).to_string()
-}
-
-/// The answer of one rule: a drug by way of a gene.
-fn by_gene(drug: &str, gene: &str) -> (Vec<(String, Value)>, Value) {
-    let [a, b] = [format!("{gene}-{drug}"), format!("{gene}-D:1")];
-    let found = result(&[("drug", drug), ("gene", gene), ("disease", "D:1")], &[("a", &a), ("b", &b)]);
-    (vec![(a, edge(gene, drug)), (b, edge(gene, "D:1"))], found)
-}
-
-fn rule_body(answers: &[(&str, &str)]) -> String {
-    let (edges, results): (Vec<_>, Vec<_>) = answers.iter().map(|(drug, gene)| by_gene(drug, gene)).unzip();
-    let edges: Vec<(String, Value)> = edges.into_iter().flatten().collect();
-    let edges: Vec<(&str, Value)> = edges.iter().map(|(id, edge)| (id.as_str(), edge.clone())).collect();
-    body(&edges, &results)
-}
-
-fn merged<'a>(graph: &QueryGraph, callbacks: &[(&'a str, &'a QueryGraph, &'a str)]) -> (Merged<'a>, Value) {
-    let callbacks: Vec<Callback<'a>> = callbacks
-        .iter()
-        .zip(0..)
-        .map(|(&(label, sent, body), index)| Callback { index, label, sent, body })
-        .collect();
-    let merged = merge("aragorn", graph, &graph.examine().unwrap(), &callbacks);
-    let mut out = Vec::new();
-    merged.message.write(&mut out).unwrap();
-    let value = serde_json::from_slice(&out).unwrap();
-    (merged, value)
-}
-
-/// The attribute of an edge that names its support graphs.
-fn support(edge: &Value) -> Vec<&str> {
-    let attributes = edge["attributes"].as_array().unwrap().iter();
-    let graphs = attributes.filter(|attribute| attribute["attribute_type_id"] == "biolink:support_graphs");
-    graphs.flat_map(|attribute| attribute["value"].as_array().unwrap()).filter_map(Value::as_str).collect()
-}
 
 #[test]
 fn what_rules_find_supports_one_inferred_edge_per_answer() {
