@@ -46,6 +46,15 @@ fn callback_cases() -> Vec<Case> {
     ]
 }
 
+/// A query that works on a message of the client's own, which has that member.
+fn brought(name: &str, value: Value) -> String {
+    changed(|query| {
+        query["workflow"] = json!([{"id": "sort_results_score"}]);
+        query["message"]["results"] = json!([]);
+        query["message"][name] = value;
+    })
+}
+
 fn document_cases() -> Vec<Case> {
     let with = |name: &str, value: Value| changed(|query| query[name] = value);
     vec![
@@ -58,6 +67,14 @@ fn document_cases() -> Vec<Case> {
         ("no message", json!({ "callback": CALLBACK }).to_string(), 400, "message"),
         ("null message", with("message", Value::Null), 400, "message"),
         ("message is a list", with("message", json!([])), 400, "message"),
+        ("results are no list", brought("results", json!({})), 400, "message.results"),
+        ("null result", brought("results", json!([{}, null])), 400, "message.results[1]"),
+        (
+            "edge is a number",
+            brought("knowledge_graph", json!({"edges": {"e": 7}})),
+            400,
+            "message.knowledge_graph.edges.e",
+        ),
         ("no query graph", with("message", json!({})), 400, "message.query_graph"),
         ("null query graph", with("message", json!({ "query_graph": null })), 400, "message.query_graph"),
         ("parameters are a list", with("parameters", json!([])), 400, "parameters"),
