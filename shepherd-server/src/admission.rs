@@ -1,7 +1,7 @@
 //! What is let in: new queries only while there is room for them, callbacks always in their turn.
 //!
-//! Callbacks belong to queries that were accepted, so they wait for a place where a new query is sent away
-//! with a hint when to come again.
+//! Callbacks belong to queries that were accepted, so they wait for a place where a new query is soon sent
+//! away with a hint when to come again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +15,8 @@ use crate::error::ApiError;
 
 /// How often the memory of Redis is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a new query waits for its turn: its client can come again.
+const QUERY_TURN: Duration = Duration::from_secs(2);
 /// How long a callback waits for its turn; Retriever hangs up after 60 s.
 const CALLBACK_TURN: Duration = Duration::from_secs(30);
 
@@ -68,12 +70,12 @@ impl Admission {
         }
     }
 
-    /// A place for reading a new query.
-    pub(crate) fn query(&self) -> Result<Place, ApiError> {
+    /// A place for reading a new query. A burst of small ones is through in no time, so it waits for a moment.
+    pub(crate) async fn query(&self) -> Result<Place, ApiError> {
         if self.memory_is_short.load(Ordering::Relaxed) {
             return Err(ApiError::MemoryIsShort);
         }
-        Arc::clone(&self.query_bodies).try_acquire_owned().map_err(|_| ApiError::TooManyRequests)
+        turn(&self.query_bodies, QUERY_TURN).await
     }
 
     /// A place for a connection that is held for its answer.
@@ -83,11 +85,14 @@ impl Admission {
 
     /// A place for reading a callback, when its turn comes.
     pub(crate) async fn callback(&self) -> Result<Place, ApiError> {
-        let turn = Arc::clone(&self.callback_bodies).acquire_owned();
-        match tokio::time::timeout(CALLBACK_TURN, turn).await {
-            Ok(Ok(place)) => Ok(place),
-            Ok(Err(_)) | Err(_) => Err(ApiError::TooManyRequests),
-        }
+        turn(&self.callback_bodies, CALLBACK_TURN).await
+    }
+}
+
+async fn turn(places: &Arc<Semaphore>, patience: Duration) -> Result<Place, ApiError> {
+    match tokio::time::timeout(patience, Arc::clone(places).acquire_owned()).await {
+        Ok(Ok(place)) => Ok(place),
+        Ok(Err(_)) | Err(_) => Err(ApiError::TooManyRequests),
     }
 }
 
@@ -100,25 +105,29 @@ mod tests {
         Admission::new(&Settings::from_variables(variables).unwrap())
     }
 
-    #[test]
-    fn new_query_is_sent_away_when_all_places_are_taken() {
+    #[tokio::test(start_paused = true)]
+    async fn new_query_is_sent_away_when_all_places_are_taken() {
         let admission = admission();
-        let place = admission.query().unwrap();
-        assert!(matches!(admission.query(), Err(ApiError::TooManyRequests)));
+        let place = admission.query().await.unwrap();
+        assert!(matches!(admission.query().await, Err(ApiError::TooManyRequests)));
+        let admission = Arc::new(admission);
+        let waiting = Arc::clone(&admission);
+        let second = tokio::spawn(async move { waiting.query().await });
+        tokio::time::sleep(QUERY_TURN / 2).await;
         drop(place);
-        assert!(admission.query().is_ok());
+        assert!(second.await.unwrap().is_ok(), "a burst has its turn");
     }
 
-    #[test]
-    fn short_memory_stops_new_queries_only() {
+    #[tokio::test(start_paused = true)]
+    async fn short_memory_stops_new_queries_only() {
         let admission = admission();
         admission.note_memory(Some(80.0));
-        assert!(matches!(admission.query(), Err(ApiError::MemoryIsShort)));
+        assert!(matches!(admission.query().await, Err(ApiError::MemoryIsShort)));
         assert!(admission.held_connection().is_ok());
         admission.note_memory(Some(79.0));
-        assert!(admission.query().is_ok());
+        assert!(admission.query().await.is_ok());
         admission.note_memory(None);
-        assert!(admission.query().is_ok(), "no limit, nothing to run short of");
+        assert!(admission.query().await.is_ok(), "no limit, nothing to run short of");
     }
 
     #[tokio::test(start_paused = true)]

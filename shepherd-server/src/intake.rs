@@ -50,7 +50,7 @@ pub(crate) async fn examine(
     body::check_content_type(headers)?;
     let encoding = body::wire_encoding(headers)?;
     let limit = gateway.query_max_bytes;
-    let place = gateway.admission.query()?;
+    let place = gateway.admission.query().await?;
     let wire = body::read(headers, body, limit).await?;
     let size = wire.len();
     let policy = gateway.callback_policy.clone();
