@@ -16,6 +16,7 @@ use testkit::poll::eventually;
 use testkit::queries;
 use testkit::retriever::Plan;
 use testkit::stack::GATEWAY;
+use tokio::task::JoinHandle;
 use tonic::{Request, Response, Status};
 
 use crate::scene::{self, ARAGORN, DIABETES, LIMIT, Scene};
@@ -41,12 +42,18 @@ impl TraceService for Collector {
 
 impl Collector {
     fn start() -> (Self, SocketAddr) {
+        let (this, address, _) = Self::start_mortal();
+        (this, address)
+    }
+
+    /// One that ends with its task.
+    fn start_mortal() -> (Self, SocketAddr, JoinHandle<Result<(), tonic::transport::Error>>) {
         let this = Self::default();
         let port = testkit::ports::unused_many(1).unwrap()[0];
         let address = testkit::ports::loopback(port);
         let server = tonic::transport::Server::builder().add_service(TraceServiceServer::new(this.clone()));
-        tokio::spawn(server.serve(address));
-        (this, address)
+        let serving = tokio::spawn(server.serve(address));
+        (this, address, serving)
     }
 
     /// The names of the spans of `trace`.
@@ -144,16 +151,30 @@ async fn nothing_is_recorded_that_is_not_sampled() {
     assert!(collector.spans().is_empty());
 }
 
-#[tokio::test]
-async fn collector_that_is_down_delays_nothing() {
-    let nobody = testkit::ports::loopback(testkit::ports::unused_many(1).unwrap()[0]);
-    let scene = traced(nobody, &[]).await;
+/// Asks so many times, one after the other, and tells how long that took.
+async fn ask_repeatedly(scene: &Scene, times: u32) -> Duration {
     let started = Instant::now();
-    for _ in 0..5 {
+    for _ in 0..times {
         scene.ask("aragorn", queries::treats(DIABETES)).await.assert_success();
     }
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    started.elapsed()
+}
+
+#[tokio::test]
+async fn collector_that_dies_or_never_was_delays_nothing() {
+    let (collector, endpoint, serving) = Collector::start_mortal();
+    let scene = traced(endpoint, &[]).await;
+    let with_it = ask_repeatedly(&scene, 10).await;
+    eventually("spans", LIMIT, || async { (!collector.spans().is_empty()).then_some(()) }).await.unwrap();
+    serving.abort();
+    let without_it = ask_repeatedly(&scene, 10).await;
+    assert!(without_it < 3 * with_it + Duration::from_secs(3), "{without_it:?} after {with_it:?}");
     scene.stack.terminate("operations").await.unwrap();
+
+    let nobody = testkit::ports::loopback(testkit::ports::unused_many(1).unwrap()[0]);
+    let scene = traced(nobody, &[]).await;
+    let never = ask_repeatedly(&scene, 10).await;
+    assert!(never < 3 * with_it + Duration::from_secs(3), "{never:?} after {with_it:?}");
 }
 
 #[tokio::test]
