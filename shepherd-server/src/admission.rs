@@ -16,7 +16,7 @@ use crate::error::ApiError;
 /// How often the memory of Redis is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a new query waits for its turn: its client can come again.
-const QUERY_TURN: Duration = Duration::from_secs(2);
+const QUERY_TURN: Duration = Duration::from_secs(10);
 /// How long a callback waits for its turn; Retriever hangs up after 60 s.
 const CALLBACK_TURN: Duration = Duration::from_secs(30);
 
