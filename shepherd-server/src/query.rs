@@ -12,7 +12,7 @@ use budget::Deadline;
 use runtime::Wait;
 use serde::Serialize;
 use state::{JobState, QueryId, QueryRecord};
-use utoipa::ToSchema;
+use utoipa::{IntoResponses, ToSchema};
 
 use crate::app::Gateway;
 use crate::ara::Ara;
@@ -31,6 +31,30 @@ pub(crate) struct Accepted {
     job_id: String,
 }
 
+/// How a query can be refused.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "described, never made")]
+enum Refused {
+    #[response(status = 400, description = "a field of the query is wrong, or the body is broken")]
+    Invalid(ErrorBody),
+    #[response(status = 404, description = "no such persona")]
+    NoSuchAra(ErrorBody),
+    #[response(status = 408, description = "the body did not arrive in time")]
+    Slow(ErrorBody),
+    #[response(status = 413, description = "the body is too large")]
+    TooLarge(ErrorBody),
+    #[response(status = 415, description = "neither JSON nor a known Content-Encoding")]
+    WrongType(ErrorBody),
+    #[response(status = 422, description = "no JSON, nested too deeply, or an unusable callback")]
+    NotAQuery(ErrorBody),
+    #[response(status = 429, description = "too many requests at once: see Retry-After")]
+    TooMany(ErrorBody),
+    #[response(status = 501, description = "this persona has no workers yet")]
+    NoWorkers(ErrorBody),
+    #[response(status = 503, description = "no room or no Redis: see Retry-After")]
+    Unavailable(ErrorBody),
+}
+
 /// Takes a query whose response is posted to the client's callback.
 #[utoipa::path(
     post,
@@ -40,15 +64,7 @@ pub(crate) struct Accepted {
     request_body(content = schemas::AsyncQuery, example = json!(openapi::example_async_query())),
     responses(
         (status = 200, description = "the query is stored and will be answered", body = Accepted),
-        (status = 400, description = "a field of the query is wrong, or the body is broken", body = ErrorBody),
-        (status = 404, description = "no such persona", body = ErrorBody),
-        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
-        (status = 413, description = "the body is too large", body = ErrorBody),
-        (status = 415, description = "neither JSON nor a known Content-Encoding", body = ErrorBody),
-        (status = 422, description = "no JSON, nested too deeply, or an unusable callback", body = ErrorBody),
-        (status = 429, description = "too many requests at once: see Retry-After", body = ErrorBody),
-        (status = 501, description = "this persona has no workers yet", body = ErrorBody),
-        (status = 503, description = "no room or no Redis: see Retry-After", body = ErrorBody),
+        Refused,
     )
 )]
 pub(crate) async fn asyncquery(
@@ -95,15 +111,7 @@ fn counted<T>(ara: &str, outcome: Result<T, ApiError>) -> Result<T, ApiError> {
     request_body(content = schemas::Query, example = json!(openapi::example_query())),
     responses(
         (status = 200, description = "the answer, or the reason why there is none", body = schemas::Response),
-        (status = 400, description = "a field of the query is wrong, or the body is broken", body = ErrorBody),
-        (status = 404, description = "no such persona", body = ErrorBody),
-        (status = 408, description = "the body did not arrive in time", body = ErrorBody),
-        (status = 413, description = "the body is too large", body = ErrorBody),
-        (status = 415, description = "neither JSON nor a known Content-Encoding", body = ErrorBody),
-        (status = 422, description = "no JSON, nested too deeply, or an unusable callback", body = ErrorBody),
-        (status = 429, description = "too many requests at once: see Retry-After", body = ErrorBody),
-        (status = 501, description = "this persona has no workers yet", body = ErrorBody),
-        (status = 503, description = "no room or no Redis: see Retry-After", body = ErrorBody),
+        Refused,
         (status = 500, description = "an operation failed; with what was gathered", body = schemas::Response),
         (status = 502, description = "Retriever cannot be asked; in TRAPI", body = schemas::Response),
         (status = 504, description = "nothing came in time; in TRAPI where there was time for it", body = schemas::Response),
