@@ -25,6 +25,7 @@ mod metrics;
 mod openapi;
 mod operations;
 mod outages;
+mod personas;
 mod redis_trouble;
 mod responses;
 mod secrets;

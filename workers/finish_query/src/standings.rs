@@ -11,7 +11,15 @@ use tokio::time::MissedTickBehavior;
 /// How often the queues are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// What begins and ends a query; the rest is between.
-const LOOKUPS: [&str; 4] = ["aragorn.lookup", "aragorn.pathfinder", "bte.lookup", "example.lookup"];
+const LOOKUPS: [&str; 7] = [
+    "aragorn.lookup",
+    "aragorn.pathfinder",
+    "arax.lookup",
+    "arax.pathfinder",
+    "bte.lookup",
+    "example.lookup",
+    "sipr.lookup",
+];
 const DELIVERY: &str = "finish_query";
 
 /// Looks at the queues for as long as the process runs.

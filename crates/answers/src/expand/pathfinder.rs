@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use trapi::{Invalid, Members, Pathfinder, Problem, QEdge, QNode, QueryGraph};
 
-use super::{DIRECT, SubQuery};
+use super::{DIRECT, SubQuery, dehydrated};
 
 /// Predicates worth following: each with its inverse, so that the direction of a path does not matter.
 const PREDICATES: [&str; 23] = [
@@ -82,10 +82,7 @@ pub fn pathfinder_parameters(client: &Members) -> Members {
         bounds.extend(value.map(|value| (name.to_owned(), value)));
     }
     parameters.extend(to_raw(&bounds).map(|value| ("filter_config".to_owned(), value)));
-    if parameters.get("dehydrated").is_none_or(|raw| raw.get() == "null") {
-        parameters.extend(to_raw(&true).map(|value| ("dehydrated".to_owned(), value)));
-    }
-    parameters
+    dehydrated(&parameters)
 }
 
 fn to_raw(value: &impl Serialize) -> Option<Box<RawValue>> {
