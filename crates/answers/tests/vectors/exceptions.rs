@@ -141,12 +141,6 @@ const EXCEPTIONS: &[Exception] = &[
         shows: |vector| nodes(vector).count() > 2,
     },
     Exception {
-        areas: &["pathfinder"],
-        parts: &["peer fails"],
-        quirk: "several constraints",
-        shows: |vector| failed_with(vector, "several_"),
-    },
-    Exception {
         areas: &["merge"],
         parts: &[],
         quirk: "no callback is lost for a flaw",
