@@ -8,6 +8,7 @@ pub mod expand;
 pub mod merge;
 pub mod message;
 pub mod operations;
+pub mod rehydrate;
 pub mod response;
 
 pub use message::Message;
