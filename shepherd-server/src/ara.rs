@@ -1,7 +1,9 @@
 //! The personas and the operations their queries run through.
 
 use std::str::FromStr;
+use std::sync::LazyLock;
 
+use answers::operations::{NAMES, REHYDRATE};
 use utoipa::ToSchema;
 
 use trapi::{Invalid, Operation, Problem, Query, Question};
@@ -32,17 +34,8 @@ impl FromStr for Ara {
     }
 }
 
-/// Operations that follow a lookup and that a client may put into its workflow.
-const AFTER_LOOKUP: [&str; 8] = [
-    "score",
-    "aragorn.omnicorp",
-    "aragorn.score",
-    "arax.rank",
-    "sort_results_score",
-    "filter_results_top_n",
-    "filter_analyses_top_n",
-    "filter_kgraph_orphans",
-];
+/// What may be in a workflow behind the lookup, as a client is told that put something else there.
+static ALLOWED: LazyLock<String> = LazyLock::new(|| format!("one of {}", NAMES.join(", ")));
 
 /// A query that its persona cannot run.
 #[derive(Debug)]
@@ -72,8 +65,9 @@ impl Ara {
 
     /// The operations of a workflow that TRAPI has a name for.
     pub(crate) fn trapi_operations() -> Vec<&'static str> {
-        let foreign = |id: &&str| !id.contains('.') && *id != "filter_analyses_top_n";
-        ["lookup"].into_iter().chain(AFTER_LOOKUP.into_iter().filter(foreign)).collect()
+        let ours = ["filter_analyses_top_n", REHYDRATE];
+        let is_trapi = |id: &&str| !id.contains('.') && !ours.contains(id);
+        ["lookup"].into_iter().chain(NAMES.into_iter().filter(is_trapi)).collect()
     }
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -90,7 +84,7 @@ impl Ara {
     pub(crate) fn plan(self, query: &Query, question: &Question) -> Result<Vec<String>, Unplanned> {
         let lookup = self.lookup(question)?;
         if let Some(workflow) = query.workflow.as_deref().filter(|_| brings_results(query))
-            && workflow.first().is_some_and(|first| AFTER_LOOKUP.contains(&first.id.as_str()))
+            && workflow.first().is_some_and(|first| NAMES.contains(&first.id.as_str()))
         {
             let mut plan = operations(workflow, 0).map_err(Unplanned::Invalid)?;
             plan.push("finish_query".to_owned());
@@ -121,7 +115,7 @@ impl Ara {
     fn own_workflow(self, question: &Question) -> &'static [&'static str] {
         match (self, question) {
             (_, Question::Pathfinder(_)) => {
-                &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans"]
+                &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans", REHYDRATE]
             }
             // its made-up scores are part of its answer
             (Self::Example, _) => &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"],
@@ -157,12 +151,10 @@ fn after_lookup(workflow: &[Operation], lookup: &str) -> Result<Vec<String>, Inv
 /// entry `first` of the workflow.
 fn operations(workflow: &[Operation], first: usize) -> Result<Vec<String>, Invalid> {
     let known = |(index, operation): (usize, &Operation)| {
-        if AFTER_LOOKUP.contains(&operation.id.as_str()) {
+        if NAMES.contains(&operation.id.as_str()) {
             return Ok(operation.id.clone());
         }
-        let allowed = "one of score, aragorn.omnicorp, aragorn.score, arax.rank, sort_results_score, \
-                       filter_results_top_n, filter_analyses_top_n, filter_kgraph_orphans";
-        Err(Invalid::new(format!("workflow[{}].id", first + index), Problem::NotOneOf(allowed)))
+        Err(Invalid::new(format!("workflow[{}].id", first + index), Problem::NotOneOf(&ALLOWED)))
     };
     workflow.iter().enumerate().map(known).collect()
 }

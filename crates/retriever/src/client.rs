@@ -3,28 +3,31 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderName};
 use serde::Deserialize;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::outcome::{BODY_START_CHARS, SubmissionOutcome, causes};
+use crate::body;
+use crate::outcome::{SubmissionOutcome, causes};
 use crate::retry;
 
 /// Asks Retriever to compress the callback's body.
 const CALLBACK_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("callback-accept-encoding");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// An ACK is small; whatever else comes is not read to its end.
-const MAX_ACK_BYTES: usize = 64 * 1024;
-
 /// What goes with a submission beside its body.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionMetadata {
     /// W3C trace context; empty without one.
     pub traceparent: String,
+}
+
+impl SubmissionMetadata {
+    pub(crate) fn add_to(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        if self.traceparent.is_empty() { request } else { request.header(TRACEPARENT, &self.traceparent) }
+    }
 }
 
 /// The client of one Retriever. Cheap to clone.
@@ -67,17 +70,14 @@ impl Retriever {
     }
 
     async fn submit_once(&self, body: Bytes, metadata: &SubmissionMetadata, left: Duration) -> Attempt {
-        let mut request = self
+        let request = self
             .http
             .post(self.asyncquery.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(CALLBACK_ACCEPT_ENCODING, "zstd")
             .timeout(left)
             .body(body);
-        if !metadata.traceparent.is_empty() {
-            request = request.header(TRACEPARENT, &metadata.traceparent);
-        }
-        match request.send().await {
+        match metadata.add_to(request).send().await {
             // the only error that proves that nothing arrived
             Err(error) if error.is_connect() => Attempt::Again {
                 reason: format!("no connection to Retriever: {}", causes(error)),
@@ -117,25 +117,11 @@ async fn acknowledgement(response: reqwest::Response) -> Attempt {
         let after = retry::retry_after(response.headers(), SystemTime::now());
         return Attempt::Again { reason: format!("Retriever answered {}", status.as_u16()), after };
     }
-    let body = body_start(response).await;
+    let body = body::start(response).await;
     Attempt::Ended(if matches!(status, StatusCode::OK | StatusCode::ACCEPTED) {
         let job_id = serde_json::from_slice::<Acknowledgement>(&body).ok().and_then(|ack| ack.job_id);
         SubmissionOutcome::Accepted { job_id }
     } else {
-        let body_start = String::from_utf8_lossy(&body).chars().take(BODY_START_CHARS).collect();
-        SubmissionOutcome::Rejected { status: status.as_u16(), body_start }
+        SubmissionOutcome::Rejected { status: status.as_u16(), body_start: body::told(&body) }
     })
-}
-
-async fn body_start(response: reqwest::Response) -> Vec<u8> {
-    let mut start = Vec::new();
-    let mut stream = response.bytes_stream();
-    while let Some(Ok(bytes)) = stream.next().await {
-        let room = MAX_ACK_BYTES - start.len();
-        start.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if start.len() == MAX_ACK_BYTES {
-            break;
-        }
-    }
-    start
 }

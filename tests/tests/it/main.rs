@@ -26,6 +26,7 @@ mod openapi;
 mod operations;
 mod outages;
 mod redis_trouble;
+mod rehydration;
 mod responses;
 mod secrets;
 mod status;

@@ -17,7 +17,7 @@ fn split(stack: StackBuilder) -> StackBuilder {
         .env_for(
             "other-operations",
             "OPERATIONS",
-            "aragorn.omnicorp,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans",
+            "aragorn.omnicorp,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans,rehydrate",
         )
 }
 
