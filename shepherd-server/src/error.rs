@@ -10,12 +10,14 @@ use runtime::{Causes, ForbiddenUrl, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
+
+use crate::ara::Ara;
 use utoipa::ToSchema;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApiError {
-    #[error("no such ARA; there are aragorn, arax, bte, example and sipr")]
+    #[error("no such ARA; there are {}", Ara::names())]
     NoSuchAra,
     #[error("unknown or expired id")]
     NoSuchJob,

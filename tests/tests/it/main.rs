@@ -27,6 +27,7 @@ mod operations;
 mod outages;
 mod personas;
 mod redis_trouble;
+mod rehydration;
 mod responses;
 mod secrets;
 mod status;

@@ -14,9 +14,9 @@ use std::time::UNIX_EPOCH;
 use super::ack;
 use super::plan::{Ack, WorkStarts};
 use super::record::Submission;
-use super::request::{Refusal, read_body};
+use super::rehydration::rehydrate;
+use super::request::Refusal;
 use super::shared::Shared;
-use crate::answers;
 use crate::serve::HangUp;
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
@@ -130,20 +130,6 @@ async fn answer_on_connection(
         || StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         |body| (json, adapt(body)).into_response(),
     )
-}
-
-async fn rehydrate(State(shared): State<Arc<Shared>>, request: Request) -> Result<Json<Value>, Refusal> {
-    let (parts, body) = request.into_parts();
-    let body = read_body(&parts.headers, body).await?;
-    let mut value: Value = serde_json::from_slice(&body).map_err(|_| Refusal::Unreadable)?;
-    shared.rehydrations.push(());
-    // A bare knowledge graph, or one inside a message, comes back the way it came.
-    let places = ["/message/knowledge_graph", "/knowledge_graph", ""];
-    let place = places.into_iter().find(|place| value.pointer(place).is_some());
-    if let Some(graph) = place.and_then(|place| value.pointer_mut(place)) {
-        answers::rehydrate(graph, &shared.answers);
-    }
-    Ok(Json(value))
 }
 
 async fn status(

@@ -32,7 +32,7 @@ pub const RETRIEVER: &str = "retriever";
 /// Label and program name of the gateway.
 pub const GATEWAY: &str = "shepherd-server";
 /// Labels and program names of the workers.
-pub const WORKERS: [&str; 9] = [
+pub const WORKERS: &[&str] = &[
     "aragorn-lookup",
     "aragorn-pathfinder",
     "arax-lookup",
