@@ -114,9 +114,7 @@ impl<'a> Paths<'a> {
             }
         }
         let is_met = |category: &String| {
-            between
-                .iter()
-                .any(|&node| message.nodes.get(node).is_some_and(|node| node.has_category(category)))
+            between.iter().any(|&node| message.nodes.get(node).is_some_and(|node| node.is_a(category)))
         };
         self.constraints.is_empty()
             || self.constraints.iter().any(|constraint| wanted(constraint).iter().all(is_met))
