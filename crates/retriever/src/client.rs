@@ -3,22 +3,19 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderName};
 use serde::Deserialize;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::outcome::{BODY_START_CHARS, SubmissionOutcome, causes};
+use crate::body;
+use crate::outcome::{SubmissionOutcome, causes};
 use crate::retry;
 
 /// Asks Retriever to compress the callback's body.
 const CALLBACK_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("callback-accept-encoding");
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-
-/// An ACK is small; whatever else comes is not read to its end.
-const MAX_ACK_BYTES: usize = 64 * 1024;
+pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// What goes with a submission beside its body.
 #[derive(Clone, Debug, Default)]
@@ -117,25 +114,12 @@ async fn acknowledgement(response: reqwest::Response) -> Attempt {
         let after = retry::retry_after(response.headers(), SystemTime::now());
         return Attempt::Again { reason: format!("Retriever answered {}", status.as_u16()), after };
     }
-    let body = body_start(response).await;
+    let body = body::start_bytes(response).await;
     Attempt::Ended(if matches!(status, StatusCode::OK | StatusCode::ACCEPTED) {
         let job_id = serde_json::from_slice::<Acknowledgement>(&body).ok().and_then(|ack| ack.job_id);
         SubmissionOutcome::Accepted { job_id }
     } else {
-        let body_start = String::from_utf8_lossy(&body).chars().take(BODY_START_CHARS).collect();
+        let body_start = body::shown_start(&body);
         SubmissionOutcome::Rejected { status: status.as_u16(), body_start }
     })
-}
-
-async fn body_start(response: reqwest::Response) -> Vec<u8> {
-    let mut start = Vec::new();
-    let mut stream = response.bytes_stream();
-    while let Some(Ok(bytes)) = stream.next().await {
-        let room = MAX_ACK_BYTES - start.len();
-        start.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if start.len() == MAX_ACK_BYTES {
-            break;
-        }
-    }
-    start
 }

@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use futures_util::StreamExt;
+use bytes::Bytes;
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
 use serde::Deserialize;
 use url::Url;
 
+use crate::body::{self, BodyError};
 use crate::client::Retriever;
 use crate::outcome::causes;
 
@@ -81,16 +81,13 @@ impl Retriever {
         }
         let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
         let encoding = encoding.unwrap_or_default().to_owned();
-        let mut body = BytesMut::new();
-        let mut stream = response.bytes_stream();
-        while let Some(bytes) = stream.next().await {
-            let bytes = bytes.map_err(causes)?;
-            if body.len() + bytes.len() > limit {
-                return Err(format!("the {what} of the job is larger than {limit} bytes"));
+        match body::whole(response, limit).await {
+            Ok(body) => Ok((body, encoding)),
+            Err(BodyError::TooLarge { limit }) => {
+                Err(format!("the {what} of the job is larger than {limit} bytes"))
             }
-            body.extend_from_slice(&bytes);
+            Err(BodyError::Broken { reason }) => Err(reason),
         }
-        Ok((body.freeze(), encoding))
     }
 
     /// `WHAT/JOB_ID` beside `/asyncquery`; a job id is data and stays one segment.

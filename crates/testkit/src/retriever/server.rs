@@ -110,7 +110,7 @@ async fn rehydrate(State(shared): State<Arc<Shared>>, request: Request) -> Resul
     let places = ["/message/knowledge_graph", "/knowledge_graph", ""];
     let place = places.into_iter().find(|place| value.pointer(place).is_some());
     if let Some(graph) = place.and_then(|place| value.pointer_mut(place)) {
-        answers::rehydrate(graph);
+        answers::rehydrate(graph, &shared.answers);
     }
     Ok(Json(value))
 }
