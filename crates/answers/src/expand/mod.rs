@@ -12,7 +12,7 @@ use trapi::QueryGraph;
 
 pub use aragorn::AragornRules;
 pub use bte::BteTemplates;
-pub use pathfinder::{pathfinder, pathfinder_parameters};
+pub use pathfinder::{bounded_parameters, own_key, pathfinder, pathfinder_parameters};
 pub use template::{RuleError, RuleProblem};
 
 /// Label of the sub-query that asks the client's own graph.

@@ -10,8 +10,6 @@ use super::collect::{Collected, bound_edges, bound_nodes, settle};
 use crate::Message;
 use crate::message::{Answer, Binding, GraphId, KeyId, NodeId, Score, once_each, unite_bindings};
 
-const NAMED_THING: &str = "biolink:NamedThing";
-
 /// Puts the results of all callbacks together.
 pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
     let keys = &mut collected.message.keys;
@@ -103,10 +101,6 @@ impl<'a> Paths<'a> {
     /// Whether a path passes what one of the constraints wants, all of whose categories must be met by
     /// some node between the ends.
     fn fits(&self, answer: &Answer<'_>, message: &Message<'_>) -> bool {
-        let wanted = |constraint: &PathConstraint| -> Vec<String> {
-            let categories = constraint.intermediate_categories.iter().flatten();
-            categories.filter(|category| *category != NAMED_THING).cloned().collect()
-        };
         let mut between: HashSet<NodeId> = HashSet::default();
         for (key, list) in &answer.node_bindings {
             if !self.ends.contains(key) {
@@ -117,7 +111,7 @@ impl<'a> Paths<'a> {
             between.iter().any(|&node| message.nodes.get(node).is_some_and(|node| node.is_a(category)))
         };
         self.constraints.is_empty()
-            || self.constraints.iter().any(|constraint| wanted(constraint).iter().all(is_met))
+            || self.constraints.iter().any(|constraint| constraint.wanted().all(is_met))
     }
 }
 

@@ -6,6 +6,9 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
+/// The category of everything.
+pub const NAMED_THING: &str = "biolink:NamedThing";
+
 const PREFIX: &str = "biolink:";
 
 /// The parents and mixins of each category, all without their prefix.
