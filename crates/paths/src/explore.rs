@@ -93,17 +93,28 @@ async fn ask<P: Neighbours, H: Hints>(
     let batches = nodes.chunks(scene.limits.ids_per_batch.get());
     let first = explored.batches;
     explored.batches += batches.len();
-    let asking = batches.zip(first..).map(|(ids, place)| async move {
-        let kept = match neighbours.neighbours(ids).await {
-            Ok(answer) => Ok(keep(scene, hints, ids, answer).await),
-            Err(error) => Err(error),
-        };
-        (place, kept)
-    });
+    // all made before the first runs: a stream that made them as it goes could not be sent to another thread
+    let asking: Vec<_> =
+        batches.zip(first..).map(|(ids, place)| about(scene, neighbours, hints, ids, place)).collect();
     let mut asking = pin!(stream::iter(asking).buffer_unordered(scene.limits.batches_in_flight.get()));
     while let Some((place, kept)) = asking.next().await {
         explored.answers.insert(place, kept);
     }
+}
+
+/// Asks about the nodes of one batch.
+async fn about<P: Neighbours, H: Hints>(
+    scene: &Scene<'_>,
+    neighbours: &P,
+    hints: &H,
+    ids: &[String],
+    place: usize,
+) -> (usize, Result<Kept<P::Content>, P::Error>) {
+    let kept = match neighbours.neighbours(ids).await {
+        Ok(answer) => Ok(keep(scene, hints, ids, answer).await),
+        Err(error) => Err(error),
+    };
+    (place, kept)
 }
 
 impl<C, E> Explored<C, E> {
