@@ -67,7 +67,7 @@ impl From<Made> for Served {
 pub(crate) struct Failed(pub(crate) String);
 
 impl Neighbours for Served {
-    /// The identifier once more.
+    /// The identifier, and the question that it was told to.
     type Content = String;
     type Error = Failed;
 
@@ -79,17 +79,18 @@ impl Neighbours for Served {
             return Err(Failed(failing.clone()));
         }
         let mut answer = Answer::default();
+        let content = |id: &String| format!("{id} told to {}", nodes.join(" "));
         let mut told: BTreeSet<&String> = BTreeSet::new();
         for (id, subject, object) in &self.graph.edges {
             if nodes.contains(subject) || nodes.contains(object) {
                 told.extend([subject, object]);
                 let (id, subject, object) = (id.clone(), subject.clone(), object.clone());
-                answer.edges.push(Edge { content: id.clone(), id, subject, object });
+                answer.edges.push(Edge { content: content(&id), id, subject, object });
             }
         }
         for (id, (name, categories)) in self.graph.nodes.iter().filter(|(id, _)| told.contains(id)) {
             let (name, categories) = (Some(name.clone()), categories.clone());
-            answer.nodes.push(Node { id: id.clone(), name, categories, content: id.clone() });
+            answer.nodes.push(Node { id: id.clone(), name, categories, content: content(id) });
         }
         Ok(answer)
     }

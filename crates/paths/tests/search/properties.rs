@@ -101,10 +101,11 @@ proptest! {
         let (one, other) = (find(&at_once, &asked), find(&late, &asked));
         prop_assert_eq!(shown(&one), shown(&other));
         prop_assert_eq!(&one.paths, &other.paths);
-        let contents = |found: &shepherd_paths::Found<String, _>| -> Vec<String> {
-            found.edges.iter().map(|edge| edge.content.clone()).collect()
+        let contents = |found: shepherd_paths::Found<String, _>| -> Vec<Option<String>> {
+            let nodes = found.nodes.into_iter().map(|node| node.content);
+            nodes.chain(found.edges.into_iter().map(|edge| Some(edge.content))).collect()
         };
-        prop_assert_eq!(contents(&one), contents(&other));
+        prop_assert_eq!(contents(one), contents(other));
     }
 
     #[test]
