@@ -54,7 +54,7 @@ pub(crate) enum NotFilled {
     GivenUp(String),
     #[error("the request cannot be written")]
     Write(#[from] serde_json::Error),
-    #[error(transparent)]
+    #[error("Retriever: {0}")]
     Retriever(#[from] QueryError),
     #[error("the encoding `{0}` is not known")]
     Encoding(String),

@@ -26,7 +26,7 @@ pub enum QueryError {
     #[error("no answer within {:.1} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The service refused it.
-    #[error("refused with status {status}: {body_start}")]
+    #[error("refused with status {status}{}", behind_colon(.body_start))]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -45,6 +45,10 @@ pub enum QueryError {
         /// The limit in bytes.
         limit: usize,
     },
+}
+
+fn behind_colon(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
 /// An answer as it came.

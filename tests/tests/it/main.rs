@@ -25,6 +25,7 @@ mod metrics;
 mod openapi;
 mod operations;
 mod outages;
+mod paths;
 mod personas;
 mod redis_trouble;
 mod rehydration;

@@ -13,7 +13,7 @@ use trapi::{Members, QueryGraph};
 
 pub use aragorn::AragornRules;
 pub use bte::BteTemplates;
-pub use pathfinder::{pathfinder, pathfinder_parameters};
+pub use pathfinder::{bounded_parameters, own_key, pathfinder, pathfinder_parameters};
 pub use template::{RuleError, RuleProblem};
 
 /// Label of the sub-query that asks the client's own graph.

@@ -170,7 +170,7 @@ fn copies_of_nodes_and_edges_are_united() {
 fn paths_become_analyses_of_one_result() {
     let question = graph(&json!({
         "nodes": {"n0": {"ids": ["A"]}, "n1": {"ids": ["B"]}},
-        "paths": {"p": {"subject": "n0", "object": "n1", "constraints": [{"intermediate_categories": ["biolink:Gene"]}]}},
+        "paths": {"p": {"subject": "n0", "object": "n1", "constraints": [{"intermediate_categories": ["biolink:GeneOrGeneProduct"]}]}},
     }));
     let sent = QueryGraph::default();
     let found = |middle: &str, score: f64| {

@@ -32,6 +32,20 @@ pub struct OmnicorpFiles {
     pub shared_counts: PathBuf,
 }
 
+/// How the pathfinder of arax searches.
+#[derive(Clone, Debug)]
+pub struct AraxPathfinderSettings {
+    /// `ARAX_PATHFINDER_DBS_DIR`: where its files are; without it, it knows nothing beforehand.
+    pub directory: Option<PathBuf>,
+    /// `ARAX_PATHFINDER_TIER_VERSION`: which of several versions of a file is taken; without it, the last by name.
+    pub tier_version: Option<String>,
+    /// `ARAX_PATHFINDER_TOP_K`: how many neighbours of each node are followed.
+    pub top_k: usize,
+}
+
+/// The work of a search grows with the square of it.
+const LARGEST_TOP_K: usize = 500;
+
 /// The settings of every process.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -90,6 +104,8 @@ pub struct Settings {
     /// `OMNICORP_CURIES_LMDB_PATH`, `OMNICORP_SHARED_COUNTS_LMDB_PATH`: where the counts of publications are;
     /// neither or both.
     pub omnicorp: Option<OmnicorpFiles>,
+    /// `ARAX_PATHFINDER_DBS_DIR`, `ARAX_PATHFINDER_TIER_VERSION`, `ARAX_PATHFINDER_TOP_K`.
+    pub arax_pathfinder: AraxPathfinderSettings,
     /// `OPERATIONS`: which operations this process runs; all where none is named.
     pub operations: Vec<String>,
     /// `RULES_DIR`: where the rule packs are.
@@ -228,6 +244,7 @@ impl Settings {
                 "how long callbacks are kept after the merge",
             ),
             omnicorp: omnicorp(&mut r),
+            arax_pathfinder: arax_pathfinder(&mut r),
             operations: r.list(
                 "OPERATIONS",
                 "operations that an `operations` worker runs, separated by commas; empty: all",
@@ -271,6 +288,9 @@ impl Settings {
         }
         if self.lease < Duration::from_secs(1) {
             r.problem("LEASE_SEC", "at least 1 second, or steps run twice");
+        }
+        if self.arax_pathfinder.top_k > LARGEST_TOP_K {
+            r.problem("ARAX_PATHFINDER_TOP_K", &format!("at most {LARGEST_TOP_K}"));
         }
         if self.redis.partitions == 0 {
             r.problem("PARTITIONS", "at least 1");
@@ -365,6 +385,28 @@ fn omnicorp(r: &mut Reader) -> Option<OmnicorpFiles> {
             r.problem("OMNICORP_SHARED_COUNTS_LMDB_PATH", "a file, as OMNICORP_CURIES_LMDB_PATH names one");
             None
         }
+    }
+}
+
+fn arax_pathfinder(r: &mut Reader) -> AraxPathfinderSettings {
+    let directory = r.text(
+        "ARAX_PATHFINDER_DBS_DIR",
+        "",
+        "directory of the SQLite files of arax's pathfinder; empty: it knows nothing beforehand",
+    );
+    let tier_version = r.text(
+        "ARAX_PATHFINDER_TIER_VERSION",
+        "",
+        "version at the end of the names of those files; empty: the last by name",
+    );
+    AraxPathfinderSettings {
+        directory: (!directory.is_empty()).then(|| directory.into()),
+        tier_version: (!tier_version.is_empty()).then_some(tier_version),
+        top_k: r.positive(
+            "ARAX_PATHFINDER_TOP_K",
+            "75",
+            "neighbours of each node that arax's pathfinder follows, at most 500",
+        ),
     }
 }
 

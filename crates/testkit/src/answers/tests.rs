@@ -132,6 +132,6 @@ fn what_was_taken_out_is_filled_in_again() {
     let mut kg = full["knowledge_graph"].clone();
     dehydrate(&mut kg);
     assert!(!kg.to_string().contains("attributes"));
-    rehydrate(&mut kg);
+    rehydrate(&mut kg, &AnswerSpec::default());
     assert_eq!(kg["edges"], full["knowledge_graph"]["edges"]);
 }
