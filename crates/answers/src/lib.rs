@@ -1,6 +1,7 @@
 //! Expansion, merge, ranking, sorting and filtering: pure functions on messages. No I/O.
 
 mod canonical;
+mod inference;
 mod json;
 mod note;
 
@@ -9,6 +10,7 @@ pub mod merge;
 pub mod message;
 pub mod operations;
 pub mod response;
+pub mod set_input;
 
 pub use message::Message;
 pub use note::Note;
