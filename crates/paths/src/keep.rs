@@ -20,7 +20,7 @@ pub(crate) struct Asked<C> {
     pub(crate) id: String,
     /// How many neighbours its answer shows.
     pub(crate) neighbours: u64,
-    /// The hops to those that are kept, the cheapest first, and to ends of the question.
+    /// The hops to those that are kept.
     pub(crate) hops: Vec<Hop<C>>,
 }
 
@@ -137,7 +137,8 @@ fn hops<C: Clone>(
         (one.0, one.1).cmp(&(other.0, other.1))
     };
     hops.sort_unstable_by(order);
-    hops.truncate(limits.top_k);
+    let more = hops.split_off(limits.top_k.min(hops.len()));
+    hops.extend(more.into_iter().filter(|(_, to, _)| scene.near_ends.contains(*to)));
     ends.sort_unstable_by(order);
     hops.extend(ends);
     hops.into_iter()
