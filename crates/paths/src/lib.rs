@@ -23,8 +23,8 @@
 //! From this follows what the tests hold: with K no smaller than any degree the answer is that of brute force;
 //! a larger K never makes the best path worse; and the order in which answers arrive does not matter.
 //!
-//! Asked about are the ends, then what their answers keep: at most `K + 1` nodes for each end, the cheapest first.
-//! All other work and memory is bounded by K², the halves that may meet.
+//! Asked about are the ends, then what their answers keep: at most K nodes for each end, the cheapest first. All
+//! other work and memory is bounded by the number of halves that may meet, which K² bounds for each end.
 
 mod cost;
 mod explore;
