@@ -136,6 +136,8 @@ BUDGETS = dashboard(
         panel("Submissions", "reqps", [("{{ara}} {{outcome}}", rate("shepherd_submissions_total", "ara, outcome", ARA))]),
         panel("Missing sub-queries", "reqps", [("{{ara}} {{reason}}", rate("shepherd_sub_queries_missing_total", "ara, reason", ARA))],
               "Without an answer when their lookup closed"),
+        panel("Second passes", "reqps", [("{{outcome}}", rate("shepherd_rehydrations_total", "outcome"))],
+              "Answers to queries for paths that were filled, and why others were not"),
     ],
 )
 

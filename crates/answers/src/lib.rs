@@ -9,6 +9,7 @@ pub mod expand;
 pub mod merge;
 pub mod message;
 pub mod operations;
+pub mod rehydrate;
 pub mod response;
 pub mod set_input;
 

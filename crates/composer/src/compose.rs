@@ -1,71 +1,24 @@
 //! From everything that is stored of a query to the text of its response, or to the message that the next
 //! operation's process goes on with. No I/O: CPU work only.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use answers::merge::{Callback, Merged, merge, prune};
-use answers::message::{Unreadable, parse};
+use answers::message::{Unreadable, parse, parse_message};
+use answers::operations::REHYDRATE;
 use answers::response::Envelope;
 use answers::{Message, Note};
 use budget::EpochMillis;
-use literature::Omnicorp;
 use meters::QueryKind;
-use state::{CallbackRecord, Payload, PayloadError, QueryRecord, StoredLog};
+use state::{Payload, PayloadError, QueryRecord};
 use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph, Question};
 
 use crate::bodies::decode_all;
 use crate::ending::{Ending, Tally};
+use crate::ingredients::{Composed, GivenUp, Ingredients, Outcome, SoFar, Source, Unfinished};
 use crate::logs;
-use crate::workflow::{self, OperationError, Stretch};
-
-/// Everything that a response is made from.
-pub(crate) struct Ingredients {
-    pub(crate) record: QueryRecord,
-    pub(crate) query: Vec<u8>,
-    pub(crate) source: Source,
-    /// The operations to run; the last ones are followed by the response.
-    pub(crate) stretch: Stretch,
-    pub(crate) logs: Vec<StoredLog>,
-    pub(crate) biolink_version: String,
-    /// The dialect of a request that could be in either.
-    pub(crate) dialect: Dialect,
-    pub(crate) literature: Option<Arc<Omnicorp>>,
-    pub(crate) now: EpochMillis,
-    /// Why an operation was given up, where one was: the response is then made without any.
-    pub(crate) failure: Option<String>,
-}
-
-/// Where the message comes from.
-pub(crate) enum Source {
-    /// One record per sub-query, and the payload of each that has returned: they are merged.
-    Callbacks(Vec<(CallbackRecord, Option<Payload>)>),
-    /// An operation has left it, and a note of what the merge counted.
-    Intermediate { message: Payload, note: String },
-    /// The client has brought it.
-    Client,
-}
-
-/// What comes out.
-pub(crate) enum Outcome {
-    Response(Composed),
-    Intermediate(Unfinished),
-}
-
-/// A response.
-pub(crate) struct Composed {
-    pub(crate) body: Vec<u8>,
-    pub(crate) ending: Ending,
-    pub(crate) results: usize,
-    pub(crate) logs: Vec<LogEntry>,
-}
-
-/// A message that other operations follow.
-pub(crate) struct Unfinished {
-    pub(crate) message: Payload,
-    pub(crate) note: String,
-    pub(crate) logs: Vec<LogEntry>,
-}
+use crate::second_pass::{self, NotFilled};
+use crate::workflow::{self, OperationError};
 
 /// Why no response can be made.
 #[derive(Debug, thiserror::Error)]
@@ -116,87 +69,102 @@ pub(crate) fn compose(ingredients: &mut Ingredients) -> Result<Outcome, Uncompos
             meters::merged(bodies.iter().map(|body| body.text.len() as u64).sum(), took);
             meters::stage_ended("merge", took);
             tally.count_missing(&ingredients.record.ara);
-            go_on(ingredients, &query, Gathered { message, tally, foreign: logs, notes })
+            let so_far = SoFar { foreign: logs, ..SoFar::of(tally) };
+            go_on(ingredients, &query, message, so_far, notes)
         }
         Source::Intermediate { message, note } => {
             let bytes = message.decode()?;
-            let gathered = Gathered::of(parse(std::str::from_utf8(&bytes)?)?, serde_json::from_str(&note)?);
-            go_on(ingredients, &query, gathered)
+            let so_far = SoFar::of(serde_json::from_str(&note)?);
+            go_on(ingredients, &query, parse(std::str::from_utf8(&bytes)?)?, so_far, Vec::new())
         }
         Source::Client => {
             let mut message = parse(std::str::from_utf8(&ingredients.query)?)?;
             let notes = prune(&mut message).into_iter().collect();
-            go_on(ingredients, &query, Gathered { notes, ..Gathered::of(message, Tally::of_the_client()) })
+            go_on(ingredients, &query, message, SoFar::of(Tally::of_the_client()), notes)
         }
-    }
-}
-
-/// The message at hand and what is told about it.
-struct Gathered<'a> {
-    message: Message<'a>,
-    tally: Tally,
-    foreign: Vec<LogEntry>,
-    notes: Vec<Note>,
-}
-
-impl<'a> Gathered<'a> {
-    fn of(message: Message<'a>, tally: Tally) -> Self {
-        Self { message, tally, foreign: Vec::new(), notes: Vec::new() }
+        Source::SecondPass { message, answer, so_far } => {
+            let answer = second_pass::decoded(answer, ingredients.max_answer_bytes);
+            let mut message = parse_message(std::str::from_utf8(&message)?)?;
+            let notes = second_pass::fill(&mut message, &answer).into_iter().collect();
+            go_on(ingredients, &query, message, so_far, notes)
+        }
     }
 }
 
 fn go_on(
     ingredients: &Ingredients,
     query: &Query,
-    mut gathered: Gathered<'_>,
+    mut message: Message<'_>,
+    mut so_far: SoFar,
+    mut notes: Vec<Note>,
 ) -> Result<Outcome, Uncomposable> {
-    let Ingredients { record, stretch, literature, failure, now, .. } = ingredients;
+    let Ingredients { record, stretch, literature, given_up, now, .. } = ingredients;
     let operations = workflow::operations_of(&record.plan, query);
-    if failure.is_none() {
-        for (_, operation) in operations.iter().filter(|(step, _)| stretch.contains(*step)) {
-            let started = Instant::now();
-            let _span = tracing::info_span!("operation.run", otel.name = operation.id).entered();
-            gathered.notes.extend(workflow::run(operation, &mut gathered.message, literature.as_deref())?);
-            meters::stage_ended(&operation.id, started.elapsed());
+    let failure = match given_up {
+        Some(GivenUp::Operation(failure)) => Some(failure.as_str()),
+        Some(GivenUp::SecondPass(_)) | None => None,
+    };
+    let mut dehydrated = None;
+    for (step, operation) in
+        operations.iter().filter(|(step, _)| stretch.contains(*step) && failure.is_none())
+    {
+        if operation.id == REHYDRATE {
+            match (second_pass::is_needless(query, &message), given_up) {
+                (Some(told), _) => notes.extend(told),
+                (None, Some(GivenUp::SecondPass(why))) => notes.push(NotFilled::GivenUp(why.clone()).note()),
+                (None, _) => {
+                    dehydrated = Some(*step);
+                    break;
+                }
+            }
+            continue;
         }
+        let started = Instant::now();
+        let _span = tracing::info_span!("operation.run", otel.name = operation.id).entered();
+        notes.extend(workflow::run(operation, &mut message, literature.as_deref())?);
+        meters::stage_ended(&operation.id, started.elapsed());
     }
-    let notes = std::mem::take(&mut gathered.notes).into_iter().map(|note| {
+    so_far.own.extend(notes.into_iter().map(|note| {
         let code = Some(note.code.to_owned());
         LogEntry { code, ..logs::own(*now, note.level, note.message) }
-    });
-    let notes: Vec<LogEntry> = notes.collect();
+    }));
+    if let Some(step) = dehydrated {
+        let message = second_pass::written(&message, query, ingredients.retriever_dialect)?;
+        return Ok(Outcome::Dehydrated { message, step, so_far });
+    }
     if stretch.is_last() || failure.is_some() {
         let operations: Vec<_> = operations.into_iter().map(|(_, operation)| operation).collect();
-        return respond(ingredients, query, gathered, notes, &operations).map(Outcome::Response);
+        return respond(ingredients, query, &message, so_far, failure, &operations).map(Outcome::Response);
     }
     let mut text = b"{\"message\":".to_vec();
-    gathered.message.write(&mut text)?;
+    message.write(&mut text)?;
     text.push(b'}');
+    let SoFar { tally, foreign, own } = so_far;
     Ok(Outcome::Intermediate(Unfinished {
         message: Payload::compress(&text)?,
-        note: serde_json::to_string(&gathered.tally)?,
-        logs: gathered.foreign.into_iter().chain(notes).collect(),
+        note: serde_json::to_string(&tally)?,
+        logs: foreign.into_iter().chain(own).collect(),
     }))
 }
 
 fn respond(
     ingredients: &Ingredients,
     query: &Query,
-    gathered: Gathered<'_>,
-    notes: Vec<LogEntry>,
+    message: &Message<'_>,
+    so_far: SoFar,
+    failure: Option<&str>,
     operations: &[trapi::Operation],
 ) -> Result<Composed, Uncomposable> {
-    let Gathered { message, tally, foreign, .. } = gathered;
+    let SoFar { tally, foreign, own: notes } = so_far;
     let Ingredients { record, now, dialect, .. } = ingredients;
     let results = message.result_count();
-    let failure = ingredients.failure.as_deref().or(record.failure.as_deref());
-    let ending = tally.ending(results, failure);
+    let ending = tally.ending(results, failure.or(record.failure.as_deref()));
     let mut own = summary(&tally, &ending, *now);
     own.extend(notes);
     let told = logs::stored(&ingredients.logs).chain(foreign).chain(own.iter().cloned());
     let told = logs::arrange(told, query.log_level.unwrap_or(logs::DEFAULT_LEVEL));
     let envelope = Envelope {
-        message: &message,
+        message,
         query,
         status: ending.status,
         description: &ending.description,

@@ -1,21 +1,23 @@
-//! Reads what a response is made from, and stores what comes out.
+//! Reads what a response is made from, and has it made.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use answers::operations::REHYDRATE;
 use budget::Clock;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use literature::Omnicorp;
-use rand::Rng;
 use runtime::{Causes, Startup, StartupError, TaskError};
 use state::{
-    Begun, CallbackRecord, CallbackStatus, ConsumerName, Delivery, FinalResponse, Intermediate, Payload,
-    QueryRecord, Standing, StateError, StepEntry, Store, StoredLog,
+    Begun, CallbackRecord, CallbackStatus, ConsumerName, Payload, QueryRecord, StateError, StepEntry, Store,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use trapi::{Dialect, LogEntry};
+use tokio_util::sync::CancellationToken;
+use trapi::Dialect;
 
-use crate::compose::{Composed, Ingredients, Outcome, Source, Uncomposable, Unfinished, compose};
+use crate::compose::{Uncomposable, compose};
+use crate::ingredients::{GivenUp, Ingredients, Outcome, Source};
+use crate::second_pass::SecondPass;
 use crate::workflow::{self, Owned, Stretch};
 
 /// Payloads read from Redis at once, per query.
@@ -23,15 +25,17 @@ const READS_AT_ONCE: usize = 4;
 
 /// Makes responses, under the name of one worker.
 pub struct Composer<C> {
-    store: Store,
-    clock: C,
-    owner: ConsumerName,
+    pub(crate) store: Store,
+    pub(crate) clock: C,
+    pub(crate) owner: ConsumerName,
     owned: Owned,
-    keep_payloads: Duration,
+    pub(crate) keep_payloads: Duration,
     keep_failed: Duration,
     biolink_version: String,
     dialect: Dialect,
+    max_answer_bytes: usize,
     literature: Option<Arc<Omnicorp>>,
+    second_pass: SecondPass,
     /// Bounds the queries that are composed at once: more would only take memory from each other.
     processors: Arc<Semaphore>,
 }
@@ -58,36 +62,53 @@ impl<C: Clock> Composer<C> {
             keep_failed: startup.settings.redis.ttl,
             biolink_version: startup.settings.biolink_version.clone(),
             dialect: startup.settings.trapi_version,
+            max_answer_bytes: startup.settings.callback_max_request_bytes,
             literature: literature.map(Arc::new),
+            second_pass: SecondPass::new(startup),
             processors: Arc::new(Semaphore::new(processors)),
         })
     }
 
     /// Runs the operation of `entry` and those that follow it in this process; then stores the response, or
-    /// the message for the process that goes on.
+    /// the message for the process that goes on. A step that waits for Retriever when `draining` is cancelled is
+    /// handed back.
     ///
     /// # Errors
     /// [`TaskError`]; a transient one may be followed by another try.
-    pub async fn run(&self, entry: &StepEntry) -> Result<(), TaskError> {
+    pub async fn run(&self, entry: &StepEntry, draining: &CancellationToken) -> Result<(), TaskError> {
         let Begun { record, body } = match self.store.begin(entry, &self.owner, self.clock.now()).await? {
             Ok(begun) => begun,
             Err(standing) => return self.not_ours(entry, standing).await,
         };
         // before the payloads are read, so that only so many queries' are in memory
-        let processor = Arc::clone(&self.processors).acquire_owned().await;
-        let source = self.source(&record, entry.step).await?;
-        let stretch = self.owned.stretch(&record.plan, entry.step);
-        let next_step = stretch.end();
-        let outcome = self.compose(&record, &body, source, stretch, None, processor.ok()).await?;
-        match outcome {
-            Outcome::Response(composed) => self.put(entry, &record, &composed, self.keep_payloads).await,
-            Outcome::Intermediate(unfinished) => self.hand_on(entry, &record, &unfinished, next_step).await,
+        let mut processor = Arc::clone(&self.processors).acquire_owned().await;
+        let mut source = self.source(&record, entry.step).await?;
+        let mut stretch = self.owned.stretch(&record.plan, entry.step);
+        loop {
+            let next_step = stretch.end();
+            let outcome = self.compose(&record, &body, source, stretch.clone(), None, processor.ok()).await?;
+            let (message, step, so_far) = match outcome {
+                Outcome::Dehydrated { message, step, so_far } => (message, step, so_far),
+                Outcome::Response(composed) => {
+                    return self.put(entry, &record, &composed, self.keep_payloads).await;
+                }
+                Outcome::Intermediate(unfinished) => {
+                    return self.hand_on(entry, &record, &unfinished, next_step).await;
+                }
+            };
+            let answer = tokio::select! {
+                answer = self.second_pass.ask(&record, &message, &self.clock) => answer,
+                () = draining.cancelled() => return self.hand_back(entry).await,
+            };
+            source = Source::SecondPass { message: message.message, answer, so_far };
+            stretch = stretch.after(step);
+            processor = Arc::clone(&self.processors).acquire_owned().await;
         }
     }
 
     /// Stores a response without the operation, which failed for `reason`: the client gets at least its
     /// question back, with what earlier operations made of the answers, and is told. The payloads stay for a
-    /// later try.
+    /// later try. A second pass costs only itself: what follows it is run.
     ///
     /// # Errors
     /// [`TaskError`]; the query then has no response yet.
@@ -97,7 +118,13 @@ impl<C: Clock> Composer<C> {
             Err(standing) => return self.not_ours(entry, standing).await,
         };
         let failure = format!("{} failed: {reason}", entry.operation);
-        let salvaged = match self.salvage(&record, &body, entry.step, &failure).await {
+        let given_up = if entry.operation == REHYDRATE {
+            GivenUp::SecondPass(reason.to_owned())
+        } else {
+            GivenUp::Operation(failure.clone())
+        };
+        let stretch = self.owned.stretch(&record.plan, entry.step);
+        let salvaged = match self.salvage(&record, &body, entry.step, stretch.clone(), given_up).await {
             // the message itself may be at fault
             Err(error) if !error.is_transient() => None,
             salvaged => salvaged?,
@@ -107,25 +134,19 @@ impl<C: Clock> Composer<C> {
             None => {
                 let records = self.store.callbacks(record.id).await?;
                 let source = Source::Callbacks(records.into_iter().map(|record| (record, None)).collect());
-                let stretch = self.owned.stretch(&record.plan, entry.step);
-                self.compose(&record, &body, source, stretch, Some(failure), None).await?
+                let given_up = GivenUp::Operation(failure);
+                self.compose(&record, &body, source, stretch.clone(), Some(given_up), None).await?
             }
         };
         match outcome {
             Outcome::Response(composed) => self.put(entry, &record, &composed, self.keep_failed).await,
-            Outcome::Intermediate(_) => {
-                Err(TaskError::Defect { what: "a failed operation was handed on".to_owned() })
+            Outcome::Intermediate(unfinished) => {
+                self.hand_on(entry, &record, &unfinished, stretch.end()).await
+            }
+            Outcome::Dehydrated { .. } => {
+                Err(TaskError::Defect { what: "what was given up was tried again".to_owned() })
             }
         }
-    }
-
-    async fn not_ours(&self, entry: &StepEntry, standing: Standing) -> Result<(), TaskError> {
-        match standing {
-            Standing::Lost => return Ok(()),
-            Standing::Over => self.store.discard_payloads(entry.query).await?,
-            Standing::Missing | Standing::Past => {}
-        }
-        Ok(self.store.settle(&entry.operation, entry.query.partition(), &entry.id).await?)
     }
 
     /// The message that the operation at `step` begins with.
@@ -150,14 +171,14 @@ impl<C: Clock> Composer<C> {
         record: &QueryRecord,
         body: &[u8],
         step: usize,
-        failure: &str,
+        stretch: Stretch,
+        given_up: GivenUp,
     ) -> Result<Option<Outcome>, TaskError> {
         if workflow::is_merge(&record.plan, step) {
             return Ok(None);
         }
         let source = self.source(record, step).await?;
-        let stretch = self.owned.stretch(&record.plan, step);
-        self.compose(record, body, source, stretch, Some(failure.to_owned()), None).await.map(Some)
+        self.compose(record, body, source, stretch, Some(given_up), None).await.map(Some)
     }
 
     async fn payloads(
@@ -183,7 +204,7 @@ impl<C: Clock> Composer<C> {
         body: &[u8],
         source: Source,
         stretch: Stretch,
-        failure: Option<String>,
+        given_up: Option<GivenUp>,
         processor: Option<OwnedSemaphorePermit>,
     ) -> Result<Outcome, TaskError> {
         let mut ingredients = Ingredients {
@@ -196,7 +217,9 @@ impl<C: Clock> Composer<C> {
             dialect: self.dialect,
             literature: self.literature.clone(),
             now: self.clock.now(),
-            failure,
+            given_up,
+            retriever_dialect: self.second_pass.dialect,
+            max_answer_bytes: self.max_answer_bytes,
         };
         let span = tracing::Span::current();
         let composed = tokio::task::spawn_blocking(move || {
@@ -213,83 +236,4 @@ impl<C: Clock> Composer<C> {
             Err(panic) => Err(defect(format!("the merge did not end: {panic}"))),
         }
     }
-
-    async fn hand_on(
-        &self,
-        entry: &StepEntry,
-        record: &QueryRecord,
-        unfinished: &Unfinished,
-        next_step: usize,
-    ) -> Result<(), TaskError> {
-        let Some(next_operation) = record.plan.get(next_step) else {
-            return Err(TaskError::Defect { what: format!("the plan ends before step {next_step}") });
-        };
-        let intermediate = Intermediate {
-            message: &unfinished.message,
-            note: &unfinished.note,
-            next_step,
-            next_operation,
-            keep_payloads_ms: u64::try_from(self.keep_payloads.as_millis()).unwrap_or(u64::MAX),
-            logs: &texts(&unfinished.logs),
-            token: rand::rng().random(),
-        };
-        let query = record.id;
-        match self.store.hand_on(entry, &self.owner, &intermediate).await? {
-            Ok(()) => {
-                let bytes = unfinished.message.decoded_bytes;
-                tracing::info!(
-                    %query, bytes, "handed the message of query {query} on to {next_operation}: {bytes} bytes"
-                );
-            }
-            Err(Standing::Over) => self.store.discard_payloads(query).await?,
-            // the script has settled the entry, or its new owner will
-            Err(Standing::Lost | Standing::Missing | Standing::Past) => {}
-        }
-        Ok(())
-    }
-
-    async fn put(
-        &self,
-        entry: &StepEntry,
-        record: &QueryRecord,
-        composed: &Composed,
-        keep_payloads: Duration,
-    ) -> Result<(), TaskError> {
-        let Composed { body, ending, results, logs } = composed;
-        let logs = texts(logs);
-        let delivery_step = match record.delivery {
-            Delivery::Callback(_) => Some(record.plan.len().saturating_sub(1)),
-            Delivery::Connection => None,
-        };
-        let response = FinalResponse {
-            body,
-            outcome: ending.job,
-            status: ending.status,
-            description: &ending.description,
-            http_status: ending.http_status,
-            delivery_step,
-            keep_payloads_ms: u64::try_from(keep_payloads.as_millis()).unwrap_or(u64::MAX),
-            logs: &logs,
-            token: rand::rng().random(),
-        };
-        let query = record.id;
-        match self.store.store_response(entry, &self.owner, &response, self.clock.now()).await? {
-            Ok(()) => {
-                let bytes = body.len();
-                tracing::info!(
-                    %query, results, bytes, status = ending.status,
-                    "composed the response to query {query}: {}, {results} results, {bytes} bytes", ending.status
-                );
-            }
-            Err(Standing::Over) => self.store.discard_payloads(query).await?,
-            // the script has settled the entry, or its new owner will
-            Err(Standing::Lost | Standing::Missing | Standing::Past) => {}
-        }
-        Ok(())
-    }
-}
-
-/// Entries as they are stored.
-fn texts(logs: &[LogEntry]) -> Vec<StoredLog> {
-    logs.iter().filter_map(|entry| serde_json::to_string(entry).ok()).map(StoredLog).collect()
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use answers::Message;
 use answers::Note;
-use answers::operations::{apply, aragorn_omnicorp};
+use answers::operations::{NAMES, apply, aragorn_omnicorp};
 use literature::{LiteratureError, Omnicorp};
 use trapi::{LogLevel, Operation, Query};
 
@@ -20,17 +20,12 @@ pub(crate) enum OperationError {
 }
 
 /// What this worker can run: the merge of the callbacks, and what follows it.
-pub const OPERATIONS: [&str; 9] = [
-    MERGE,
-    "score",
-    "aragorn.omnicorp",
-    "aragorn.score",
-    "arax.rank",
-    "sort_results_score",
-    "filter_results_top_n",
-    "filter_analyses_top_n",
-    "filter_kgraph_orphans",
-];
+pub const OPERATIONS: [&str; NAMES.len() + 1] = {
+    let mut all = [MERGE; NAMES.len() + 1];
+    let (_, following) = all.split_at_mut(1);
+    following.copy_from_slice(&NAMES);
+    all
+};
 const MERGE: &str = "merge";
 const DELIVERY: &str = "finish_query";
 
@@ -93,6 +88,11 @@ pub(crate) struct Stretch {
 impl Stretch {
     pub(crate) fn contains(&self, step: usize) -> bool {
         self.steps.contains(&step)
+    }
+
+    /// What is left of it after a step of it.
+    pub(crate) fn after(&self, step: usize) -> Self {
+        Self { steps: step + 1..self.steps.end, last: self.last }
     }
 
     /// The step that follows.

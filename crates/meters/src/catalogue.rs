@@ -72,6 +72,7 @@ pub const CATALOGUE: &[Metric] = &[
         "sub-queries of the lookups that this process holds",
     ),
     metric("shepherd_sub_queries_missing_total", Kind::Counter, "sub-queries without an answer, by reason"),
+    metric("shepherd_rehydrations_total", Kind::Counter, "second passes over a message by outcome"),
     metric("shepherd_stream_length", Kind::Gauge, "steps queued or worked on, per operation"),
     metric("shepherd_stream_lag", Kind::Gauge, "steps that no worker has taken yet, per operation"),
     metric("shepherd_stream_pending", Kind::Gauge, "steps that workers hold, per operation"),

@@ -6,7 +6,7 @@ use metrics::{counter, gauge, histogram};
 
 use crate::labels::{
     BodyKind, CallbackOutcome, CloseReason, CommandKind, DeliveryOutcome, Label, MissingReason, Mode,
-    QueryKind, SubmissionOutcome,
+    QueryKind, Rehydration, SubmissionOutcome,
 };
 
 /// A query was accepted.
@@ -129,6 +129,18 @@ pub fn dead_letter(operation: &str) {
 pub fn worker_started(operation: &str) {
     for name in ["shepherd_lease_takeovers_total", "shepherd_dead_letters_total"] {
         counter!(name, "operation" => operation.to_owned()).increment(0);
+    }
+}
+
+/// A second pass ended.
+pub fn rehydrated(outcome: Rehydration) {
+    counter!("shepherd_rehydrations_total", "outcome" => outcome.as_str()).increment(1);
+}
+
+/// A process that makes second passes has started.
+pub fn rehydration_started() {
+    for outcome in Rehydration::ALL {
+        counter!("shepherd_rehydrations_total", "outcome" => outcome.as_str()).increment(0);
     }
 }
 

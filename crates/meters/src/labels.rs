@@ -100,6 +100,22 @@ labels! {
         Unusable = "unusable",
     }
 
+    /// What became of a second pass over a message.
+    Rehydration {
+        /// Nodes and edges have their content.
+        Filled = "filled",
+        /// It was not tried: no time was left, or too many were under way.
+        NotTried = "not_tried",
+        /// Retriever was not reached, or too busy.
+        Unreached = "unreached",
+        /// Retriever refused it.
+        Refused = "refused",
+        /// No answer came in time.
+        Late = "late",
+        /// The connection broke, or what came is of no use.
+        Unusable = "unusable",
+    }
+
     /// How one attempt at a delivery ended.
     DeliveryOutcome {
         /// The client has the response.

@@ -47,8 +47,9 @@ struct Message<'a> {
 }
 
 /// A client's own parameter as it came, or one of ours.
-enum Parameter<'a> {
+pub(crate) enum Parameter<'a> {
     Client(&'a RawValue),
+    Flag(bool),
     LogLevel(LogLevel),
     Timeout(f64),
     Tiers([u32; 1]),
@@ -58,6 +59,7 @@ impl Serialize for Parameter<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Client(raw) => raw.serialize(serializer),
+            Self::Flag(flag) => flag.serialize(serializer),
             Self::LogLevel(level) => level.serialize(serializer),
             Self::Timeout(seconds) if seconds.fract() == 0.0 => {
                 // whole seconds are written as the integer that they are
@@ -70,15 +72,21 @@ impl Serialize for Parameter<'_> {
     }
 }
 
+/// The client's parameters with Retriever's time limit.
+pub(crate) fn parameters(client: &Members, timeout_seconds: f64) -> IndexMap<&str, Parameter<'_>> {
+    let mut parameters: IndexMap<&str, Parameter<'_>> =
+        client.iter().map(|(name, raw)| (name.as_str(), Parameter::Client(raw))).collect();
+    parameters.insert("timeout", Parameter::Timeout(timeout_seconds));
+    parameters
+}
+
 impl SubQueryRequest<'_> {
     /// The JSON text.
     ///
     /// # Errors
     /// A [`serde_json::Error`] when the query graph cannot be written.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        let mut parameters: IndexMap<&str, Parameter<'_>> =
-            self.parameters.iter().map(|(name, raw)| (name.as_str(), Parameter::Client(raw))).collect();
-        parameters.insert("timeout", Parameter::Timeout(self.timeout_seconds));
+        let mut parameters = parameters(self.parameters, self.timeout_seconds);
         let no_tiers = self.parameters.get("tiers").is_none_or(|raw| raw.get() == "null");
         if no_tiers {
             parameters.insert("tiers", Parameter::Tiers([self.default_tier]));

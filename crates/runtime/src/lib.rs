@@ -24,7 +24,7 @@ pub use callback_policy::{CallbackPolicy, ForbiddenUrl, callback_client};
 pub use clock::SystemClock;
 pub use http::{HttpClientError, http_client};
 pub use insist::insist;
-pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload};
+pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload, usable_text};
 pub use process::{Startup, StartupError, main_with, run_worker};
 pub use serve::serve;
 pub use settings::{AraxPathfinderSettings, OmnicorpFiles, Settings};

@@ -115,7 +115,20 @@ struct Envelope<'a> {
 /// [`UnusableBody`] says why it is of no use.
 pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Result<Payload, UnusableBody> {
     let decoded = decode(&wire, encoding, limit)?;
-    let text = std::str::from_utf8(&decoded).map_err(|_| UnusableBody::NotUtf8)?;
+    usable_text(&decoded)?;
+    let decoded_bytes = decoded.len() as u64;
+    Ok(match encoding {
+        WireEncoding::Zstd => Payload { encoding: Encoding::Zstd, stored: wire, decoded_bytes },
+        WireEncoding::Identity | WireEncoding::Gzip => compressed(decoded, decoded_bytes),
+    })
+}
+
+/// The text of a decoded body with a message in it.
+///
+/// # Errors
+/// [`UnusableBody`] says why it is of no use.
+pub fn usable_text(decoded: &[u8]) -> Result<&str, UnusableBody> {
+    let text = std::str::from_utf8(decoded).map_err(|_| UnusableBody::NotUtf8)?;
     trapi::scan(text, trapi::MAX_DEPTH).map_err(UnusableBody::Flawed)?;
     if !trapi::is_unicode(text) {
         return Err(UnusableBody::NotUnicode);
@@ -131,11 +144,7 @@ pub fn usable_payload(wire: Bytes, encoding: WireEncoding, limit: usize) -> Resu
         Some(_) => return Err(UnusableBody::MessageNotAnObject),
         None => return Err(UnusableBody::NoMessage),
     }
-    let decoded_bytes = decoded.len() as u64;
-    Ok(match encoding {
-        WireEncoding::Zstd => Payload { encoding: Encoding::Zstd, stored: wire, decoded_bytes },
-        WireEncoding::Identity | WireEncoding::Gzip => compressed(decoded, decoded_bytes),
-    })
+    Ok(text)
 }
 
 fn compressed(decoded: Bytes, decoded_bytes: u64) -> Payload {

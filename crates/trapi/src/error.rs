@@ -135,6 +135,12 @@ pub enum Problem {
     /// More than one path.
     #[error("more than one path is not supported")]
     SeveralPaths,
+    /// More than one constraint of a path.
+    #[error("more than one constraint of a path is not supported")]
+    SeveralConstraints,
+    /// More than one category that a path must pass.
+    #[error("more than one intermediate category is not supported")]
+    SeveralCategories,
     /// Paths and edges in one query graph.
     #[error("paths beside edges are not supported")]
     PathsBesideEdges,

@@ -1,7 +1,7 @@
 //! Which of the three kinds of question a query graph asks, or why it asks none we answer.
 
 use crate::json::Path;
-use crate::{Invalid, Problem, QEdge, QPath, QueryGraph};
+use crate::{Invalid, PathConstraint, Problem, QEdge, QPath, QueryGraph};
 
 /// What a query graph asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl QueryGraph {
     /// # Errors
     /// When an edge or path names a node that is not there, or the graph asks what is not supported:
     /// inferred beside looked-up edges, several inferred edges or paths, an inferred edge whose ends
-    /// are both or neither pinned, paths beside edges.
+    /// are both or neither pinned, paths beside edges, a path with several constraints or intermediate categories.
     pub fn examine(&self) -> Result<Question, Invalid> {
         if self.nodes.is_empty() {
             return Err(at(&["nodes"], Problem::Empty));
@@ -161,6 +161,7 @@ impl QueryGraph {
         if ids(&path.subject) == ids(&path.object) {
             return Err(at(&["nodes", &path.object, "ids"], Problem::SameEnds));
         }
+        check_constraints(key, path.constraints.as_deref().unwrap_or_default())?;
         Ok(Question::Pathfinder(Pathfinder {
             path: key.to_owned(),
             subject: path.subject.clone(),
@@ -171,6 +172,20 @@ impl QueryGraph {
     fn pins(&self, node: &str) -> bool {
         self.nodes.get(node).is_some_and(crate::QNode::is_pinned)
     }
+}
+
+/// A path passes one category at most: TRAPI does not say whether several are alternatives.
+fn check_constraints(path: &str, constraints: &[PathConstraint]) -> Result<(), Invalid> {
+    let [first, others @ ..] = constraints else { return Ok(()) };
+    if !others.is_empty() {
+        return Err(at(&["paths", path, "constraints"], Problem::SeveralConstraints));
+    }
+    let categories = first.intermediate_categories.as_deref().unwrap_or_default();
+    if categories.windows(2).any(|pair| pair.first() != pair.last()) {
+        // TRAPI 2.0 spells the member otherwise, so its constraint is named
+        return Err(at(&["paths", path, "constraints[0]"], Problem::SeveralCategories));
+    }
+    Ok(())
 }
 
 /// An error below `message.query_graph`.
@@ -316,6 +331,31 @@ mod tests {
             refused(&path_query(r#""p":{"subject":"b","object":"b"}"#, "")),
             ("message.query_graph.paths.p.object".into(), Problem::SameEnds)
         );
+    }
+
+    #[test]
+    fn a_path_passes_one_category_at_most() {
+        let constrained = |constraints: &str| {
+            examine(&path_query(
+                &format!(r#""p":{{"subject":"b","object":"a","constraints":{constraints}}}"#),
+                "",
+            ))
+        };
+        let refused = |constraints: &str| {
+            let invalid = constrained(constraints).unwrap_err();
+            (invalid.path, invalid.problem)
+        };
+        let gene = r#"{"intermediate_categories":["biolink:Gene"]}"#;
+        for one in ["null", "[]", "[{}]", &format!("[{gene}]")] {
+            assert!(constrained(one).is_ok(), "{one}");
+        }
+        assert!(constrained(r#"[{"intermediate_categories":["biolink:Gene","biolink:Gene"]}]"#).is_ok());
+        let constraints = "message.query_graph.paths.p.constraints".to_owned();
+        assert_eq!(refused(&format!("[{gene},{gene}]")), (constraints.clone(), Problem::SeveralConstraints));
+        for name in ["intermediate_categories", "required_intermediate_categories"] {
+            let two = format!(r#"[{{"{name}":["biolink:Gene","biolink:Disease"]}}]"#);
+            assert_eq!(refused(&two), (format!("{constraints}[0]"), Problem::SeveralCategories));
+        }
     }
 
     #[test]

@@ -11,13 +11,13 @@ use crate::scene::{self, ARAGORN, DIABETES, Scene};
 /// Operations take turns between two processes.
 fn split(stack: StackBuilder) -> StackBuilder {
     stack
-        .workers(WORKERS)
+        .workers(WORKERS.iter().copied())
         .another_worker("other-operations", "operations")
         .env_for("operations", "OPERATIONS", "merge,aragorn.score,filter_results_top_n")
         .env_for(
             "other-operations",
             "OPERATIONS",
-            "aragorn.omnicorp,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans",
+            "aragorn.omnicorp,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans,rehydrate",
         )
 }
 
@@ -34,7 +34,7 @@ async fn text(scene: &Scene, ara: &str, query: &Value) -> String {
 
 #[tokio::test]
 async fn operations_in_two_processes_give_the_same_bytes() {
-    let together = scene::start(Plan::default(), |stack| stack.workers(WORKERS)).await;
+    let together = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
     let apart = scene::start(Plan::default(), split).await;
     let mut in_v2 = queries::treats(DIABETES);
     in_v2["parameters"] = json!({ "log_level": "INFO" });

@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
 }
 
 async fn write_all(dialect: &str, adapt: impl Fn(&mut Value)) {
-    let scene = scene::start(Plan::default(), |stack| stack.workers(WORKERS)).await;
+    let scene = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("responses").join(dialect);
     std::fs::create_dir_all(&folder).unwrap();
     for case in cases() {

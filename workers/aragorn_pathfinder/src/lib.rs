@@ -1,7 +1,8 @@
 //! The pathfinder of aragorn.
 //!
 //! A path between two pinned nodes is asked as one query of three hops with two open nodes between
-//! them. Nodes and edges are asked for with their content, as there is no later step that would fetch it.
+//! them. Unless the client says otherwise, nodes and edges come without their content, which `rehydrate` fetches for
+//! those that the best paths are made of.
 
 use std::process::ExitCode;
 
@@ -18,10 +19,7 @@ impl Expand for Pathfinder {
     fn expand(&self, query: &Query, question: &Question) -> Result<Expansion, ExpansionError> {
         let Question::Pathfinder(path) = question else { return Err(ExpansionError::WrongKind) };
         let hops = expand::pathfinder(&query.query_graph, path)?;
-        let mut parameters = expand::pathfinder_parameters(&query.parameters);
-        if !query.parameters.contains_key("dehydrated") {
-            parameters.shift_remove("dehydrated");
-        }
+        let parameters = expand::pathfinder_parameters(&query.parameters);
         Ok(Expansion { sub_queries: vec![(hops, Ask::Retriever)], parameters })
     }
 }

@@ -90,7 +90,7 @@ impl Pathfinder {
 
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
-    lookup::run("arax_pathfinder", Pathfinder::load)
+    lookup::run("arax-pathfinder", Pathfinder::load)
 }
 
 #[cfg(test)]

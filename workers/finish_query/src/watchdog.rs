@@ -87,7 +87,7 @@ impl Watchdog {
         };
         tracing::warn!(%query, "query {query} is late at {}: answering with what was gathered", entry.operation);
         let due = if self.is_lookup(&entry).await? { self.close_lookup(&entry).await? } else { entry };
-        match self.composer.run(&due).await {
+        match self.composer.run(&due, &self.draining).await {
             Err(error) if !error.is_transient() => {
                 self.composer.give_up(&due, &Causes(&error).to_string()).await
             }

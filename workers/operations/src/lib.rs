@@ -30,7 +30,7 @@ impl Worker for Operations {
     }
 
     async fn handle(&self, task: Task) -> Result<(), TaskError> {
-        self.composer.run(&task.entry).await
+        self.composer.run(&task.entry, &task.draining).await
     }
 
     async fn give_up(&self, entry: &StepEntry, reason: &str) -> Result<(), TaskError> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use trapi::{Invalid, Members, Pathfinder, Problem, QEdge, QNode, QueryGraph};
 
-use super::{DIRECT, SubQuery};
+use super::{DIRECT, SubQuery, dehydrated};
 
 /// Predicates worth following: each with its inverse, so that the direction of a path does not matter.
 const PREDICATES: [&str; 23] = [
@@ -88,10 +88,7 @@ pub fn bounded_parameters(client: &Members, bounds: &[(&str, u32)]) -> Members {
         config.extend(value.map(|value| (name.to_owned(), value)));
     }
     parameters.extend(to_raw(&config).map(|value| ("filter_config".to_owned(), value)));
-    if parameters.get("dehydrated").is_none_or(|raw| raw.get() == "null") {
-        parameters.extend(to_raw(&true).map(|value| ("dehydrated".to_owned(), value)));
-    }
-    parameters
+    dehydrated(&parameters)
 }
 
 fn to_raw(value: &impl Serialize) -> Option<Box<RawValue>> {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use trapi::{PathConstraint, Pathfinder};
 
 use super::collect::{Collected, bound_edges, bound_nodes, settle};
@@ -15,17 +15,12 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
     let keys = &mut collected.message.keys;
     let mut key = |name: &String| keys.intern(Cow::Owned(name.clone()));
     let (path, ends) = (key(&question.path), [key(&question.subject), key(&question.object)]);
-    let constraints = collected
-        .message
-        .query_graph
-        .paths
-        .get(&question.path)
-        .and_then(|path| path.constraints.clone())
-        .unwrap_or_default();
+    let asked = collected.message.query_graph.paths.get(&question.path);
+    let wanted = asked.and_then(|path| wanted_category(path.constraints.as_deref()?)).map(str::to_owned);
     let mut paths = Paths {
         path,
         ends,
-        constraints,
+        wanted,
         results: Vec::new(),
         positions: HashMap::default(),
         known: HashMap::default(),
@@ -49,7 +44,8 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
 struct Paths<'a> {
     path: KeyId,
     ends: [KeyId; 2],
-    constraints: Vec<PathConstraint>,
+    /// A category that some node between the ends must have.
+    wanted: Option<String>,
     results: Vec<Answer<'a>>,
     /// Position of the result for the nodes at both ends.
     positions: HashMap<[Vec<NodeId>; 2], usize>,
@@ -98,21 +94,19 @@ impl<'a> Paths<'a> {
         true
     }
 
-    /// Whether a path passes what one of the constraints wants, all of whose categories must be met by
-    /// some node between the ends.
+    /// Whether a path passes the category that is wanted.
     fn fits(&self, answer: &Answer<'_>, message: &Message<'_>) -> bool {
-        let mut between: HashSet<NodeId> = HashSet::default();
-        for (key, list) in &answer.node_bindings {
-            if !self.ends.contains(key) {
-                between.extend(list.iter().map(|binding| binding.id));
-            }
-        }
-        let is_met = |category: &String| {
-            between.iter().any(|&node| message.nodes.get(node).is_some_and(|node| node.is_a(category)))
-        };
-        self.constraints.is_empty()
-            || self.constraints.iter().any(|constraint| constraint.wanted().all(is_met))
+        let Some(category) = &self.wanted else { return true };
+        let between = answer.node_bindings.iter().filter(|(key, _)| !self.ends.contains(key));
+        let mut nodes =
+            between.flat_map(|(_, list)| list).filter_map(|binding| message.nodes.get(binding.id));
+        nodes.any(|node| node.is_a(category))
     }
+}
+
+/// The category that a path must pass, where there is one; anything is a `NamedThing`.
+fn wanted_category(constraints: &[PathConstraint]) -> Option<&str> {
+    constraints.first()?.wanted().next().map(String::as_str)
 }
 
 /// The best score that came with a path, on the result or on an analysis.

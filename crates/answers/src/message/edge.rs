@@ -14,6 +14,7 @@ use super::list::List;
 use super::object::{Fields, Raw, Rest, Text, readable};
 use super::sources;
 use super::table::{GraphId, NodeId, once_each};
+use super::write::NOT_PROVIDED;
 use crate::canonical::canonical;
 
 pub(crate) const SUPPORT_GRAPHS: &str = "biolink:support_graphs";
@@ -89,6 +90,30 @@ impl Edge<'_> {
     }
 }
 
+impl Edge<'_> {
+    /// Takes over what a fuller copy knows. Where this one only says that level or agent were not provided, which
+    /// is what is written for an edge without content, the copy's word counts.
+    pub(crate) fn fill(&mut self, mut fuller: Self) {
+        for (kind, own, told) in
+            [(KNOWLEDGE_LEVEL, self.level, &mut fuller.level), (AGENT_TYPE, self.agent, &mut fuller.agent)]
+        {
+            let is_of_kind = |item: &RawValue| names(item, kind);
+            let says_more = |item: &RawValue| is_of_kind(item) && !says_nothing(item);
+            if told.is_some_and(|raw| raw.get() != NOT_PROVIDED)
+                || fuller.attributes.items().into_iter().any(says_more)
+            {
+                self.attributes.drop_if(|item| is_of_kind(item) && says_nothing(item));
+            }
+            // said already, the other dialect's way
+            let mut said = [&self.attributes, &fuller.attributes].into_iter().flat_map(List::items);
+            if own.is_some() || said.any(is_of_kind) {
+                *told = None;
+            }
+        }
+        self.unite(fuller);
+    }
+}
+
 impl Support<'_> {
     pub(crate) fn unite(&mut self, other: Self) {
         self.graphs.extend(other.graphs);
@@ -157,6 +182,17 @@ impl<'de> Fields<'de> for SupportText<'de> {
 }
 
 readable!(SupportText);
+
+/// Whether the value of an attribute is `not_provided`.
+fn says_nothing(attribute: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Value<'a> {
+        #[serde(borrow)]
+        value: Cow<'a, str>,
+    }
+    let found = serde_json::from_str::<Value<'_>>(attribute.get());
+    found.is_ok_and(|found| NOT_PROVIDED.trim_matches('"') == found.value)
+}
 
 /// Whether an attribute is of that type.
 fn names(attribute: &RawValue, kind: &str) -> bool {

@@ -86,6 +86,15 @@ impl<'a> List<'a> {
         *self = Self::Items(items);
     }
 
+    /// Takes out the items that are unwanted.
+    pub(crate) fn drop_if(&mut self, unwanted: impl Fn(&RawValue) -> bool) {
+        if self.items().into_iter().any(&unwanted) {
+            let mut items = std::mem::take(self).into_items();
+            items.retain(|item| !unwanted(item));
+            *self = Self::Items(items);
+        }
+    }
+
     /// Adds the items of another copy that are not here yet; key order and white space do not count.
     pub(crate) fn unite(&mut self, other: Self) {
         self.unite_if(other, |_, _| true);

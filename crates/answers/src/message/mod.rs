@@ -22,7 +22,7 @@ pub(crate) use list::List;
 pub(crate) use node::Node;
 pub(crate) use object::{Raw, Rest, Text};
 pub(crate) use read::BodyText;
-pub use read::{Unreadable, check, parse};
+pub use read::{Unreadable, check, parse, parse_message};
 pub(crate) use sources::keep_usable;
 pub(crate) use table::{EdgeId, GraphId, Index, KeyId, Marks, NodeId, Table, once_each};
 

@@ -8,6 +8,7 @@ use trapi::biolink::is_a;
 
 use super::list::List;
 use super::object::{Fields, Rest, is_null, readable};
+use super::write::NAMED_THING;
 
 /// A node: its name and lists as they came.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,15 @@ impl Node<'_> {
         self.categories.unite(other.categories);
         self.attributes.unite(other.attributes);
         self.rest.fill_from(other.rest);
+    }
+
+    /// Takes over what a fuller copy knows. Where this one only says that it is a thing, which is what is written for
+    /// a node without categories, the copy's categories count.
+    pub(crate) fn fill(&mut self, fuller: Self) {
+        if !fuller.categories.is_empty() && self.categories.text() == Some(NAMED_THING) {
+            self.categories = List::Absent;
+        }
+        self.unite(fuller);
     }
 
     /// Whether the node is of a category, or of one that descends from it.

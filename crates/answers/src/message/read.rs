@@ -33,11 +33,22 @@ pub enum Unreadable {
 /// When the text is no TRAPI response.
 pub fn parse(text: &str) -> Result<Message<'_>, Unreadable> {
     let body: BodyText<'_> = serde_json::from_str(text)?;
-    let mut message = body.message.ok_or(Unreadable::NoMessage)?;
-    let query_graph = message.query_graph.take();
-    let mut message = message.into_message();
+    Ok(with_query_graph(body.message.ok_or(Unreadable::NoMessage)?))
+}
+
+/// Reads a message by itself, as it is.
+///
+/// # Errors
+/// When the text is no TRAPI message.
+pub fn parse_message(text: &str) -> Result<Message<'_>, Unreadable> {
+    Ok(with_query_graph(serde_json::from_str(text)?))
+}
+
+fn with_query_graph(mut text: MessageText<'_>) -> Message<'_> {
+    let query_graph = text.query_graph.take();
+    let mut message = text.into_message();
     message.query_graph = query_graph.and_then(|raw| QueryGraph::parse(raw.get()).ok()).unwrap_or_default();
-    Ok(message)
+    message
 }
 
 /// Tells whether [`parse`] can read a text, and if not, where it fails.

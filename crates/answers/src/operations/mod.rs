@@ -20,8 +20,24 @@ pub use orphans::filter_kgraph_orphans;
 pub use score::{Profile, Property, aragorn_score};
 pub use sort::{Order, sort_results_score};
 
+/// All operations that may follow a lookup and that a client may put into its workflow.
+pub const NAMES: [&str; 9] = [
+    "score",
+    "aragorn.omnicorp",
+    "aragorn.score",
+    "arax.rank",
+    "sort_results_score",
+    "filter_results_top_n",
+    "filter_analyses_top_n",
+    "filter_kgraph_orphans",
+    REHYDRATE,
+];
+
+/// The operation that has nodes and edges filled which came without their content, by [`Message::fill`].
+pub const REHYDRATE: &str = "rehydrate";
+
 /// Executes an operation that needs nothing but the message and returns what the client should know about it;
-/// none where it is not such a one. `aragorn.omnicorp` needs counts, see [`aragorn_omnicorp`].
+/// none where it is not such a one. `aragorn.omnicorp` needs counts, see [`aragorn_omnicorp`]; [`REHYDRATE`] a network.
 pub fn apply(message: &mut Message<'_>, operation: &Operation) -> Option<Vec<Note>> {
     let mut notes = Vec::new();
     match operation.id.as_str() {

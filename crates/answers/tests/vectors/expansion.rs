@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 use shepherd_answers::expand::{self, AragornRules, BteTemplates, SubQuery};
-use trapi::{Inferred, Query, Question};
+use shepherd_answers::message::parse as parse_response;
+use trapi::{Dialect, Inferred, Query, QueryGraph, Question};
 
 use crate::canonical::hash;
 use crate::{Difference, Vector, differs, entries, rules, text};
@@ -132,8 +133,7 @@ pub(crate) fn bte(vector: &Vector, folder: &Path) -> Difference {
 pub(crate) fn pathfinder(vector: &Vector) -> Difference {
     let input = &vector.input["message"];
     if vector.input.get("metadata").is_some() {
-        // The second visit sends the message to be filled again: nothing is expanded.
-        return None;
+        return second_pass(vector, input);
     }
     let made = parse(input).map_err(|invalid| invalid.to_string()).and_then(|(query, question)| {
         let Question::Pathfinder(path) = question else { return Err(format!("{question:?}")) };
@@ -158,6 +158,42 @@ pub(crate) fn pathfinder(vector: &Vector) -> Difference {
                 differs("asks", format!("{} with {parameters}", json!(sub_query.query_graph)))
             }
         }
+    }
+}
+
+/// The second visit sends the message to be filled: nothing is expanded.
+fn second_pass(vector: &Vector, input: &Value) -> Difference {
+    let text = input.to_string();
+    let mut message = parse_response(&text).unwrap();
+    let mut sent = Vec::new();
+    message.write_in(Dialect::V1, &mut sent).unwrap();
+    let mut sent: Value = serde_json::from_slice(&sent).unwrap();
+    // A message is whole here: parts without anything in them are there and empty.
+    let parts = sent.as_object_mut()?;
+    parts.retain(|_, part| !is_empty(part));
+    let output = vector.ok()?;
+    let mut expected = output["sent"][0]["json"]["message"].clone();
+    expected["query_graph"] = json!(QueryGraph::parse(&expected["query_graph"].to_string()).unwrap());
+    if json!(parts) != expected {
+        return differs("sent", sent.to_string());
+    }
+    let answer = vector.input["answer"].to_string();
+    message.fill(&answer).unwrap();
+    let mut filled = Vec::new();
+    message.write_in(Dialect::V1, &mut filled).unwrap();
+    let filled: Value = serde_json::from_slice(&filled).unwrap();
+    if json!({ "message": filled }) == output["saved"]["r"] {
+        None
+    } else {
+        differs("second pass", filled.to_string())
+    }
+}
+
+fn is_empty(part: &Value) -> bool {
+    match part {
+        Value::Object(members) => members.values().all(is_empty),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 

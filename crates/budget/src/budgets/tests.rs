@@ -115,6 +115,18 @@ fn ack_timeout_is_the_least_of_setting_client_budget_and_time_left() {
 }
 
 #[test]
+fn second_pass_ends_two_thirds_of_the_reserve_before_the_query_deadline() {
+    let budgets = Budgets::default();
+    let query = budgets.async_query(INTAKE, read("60"));
+    for (now, expected) in [(20.0, Some(290.0)), (285.0, Some(290.0)), (289.5, None), (310.0, None)] {
+        assert_eq!(budgets.second_pass(&query, at(now)), expected.map(after), "at {now}");
+    }
+    let endless = Budgets { query: Duration::ZERO, ..budgets };
+    let query = endless.async_query(INTAKE, read("60"));
+    assert_eq!(endless.second_pass(&query, at(20.0)), Some(after(230.0)));
+}
+
+#[test]
 fn retriever_timeout_is_time_left_less_the_margin_in_whole_seconds() {
     let budgets = Budgets::default();
     for (left, expected) in [
@@ -224,6 +236,11 @@ proptest! {
         prop_assert!(ack <= query.client.bound());
         prop_assert!(ack <= budgets.submit);
         prop_assert!(ack <= lookup.remaining(now));
+
+        if let Some(end) = budgets.second_pass(&query, now) {
+            prop_assert!(query.deadline.is_none_or(|deadline| end <= deadline));
+            prop_assert!(budgets.retriever_timeout(end, now).is_some());
+        }
 
         if let Some(timeout) = budgets.retriever_timeout(lookup, now) {
             prop_assert!(timeout.is_finite() && timeout > 0.0);

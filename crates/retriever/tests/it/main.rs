@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod rehydrate;
+
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header::RETRY_AFTER};

@@ -71,6 +71,8 @@ pub struct Settings {
     pub sync_kg_retrieval_url: Url,
     /// `KG_REHYDRATE_URL`: Retriever's `/rehydrate`.
     pub kg_rehydrate_url: Url,
+    /// `ARAX_URL`: the `/query` of the ARAX service.
+    pub arax_url: Url,
     /// `DEFAULT_DATA_TIER`: the tier asked for when the client names none.
     pub default_data_tier: u32,
     /// `CALLBACK_MAX_REQUEST_SIZE`: largest callback body, on the wire and decoded, in bytes.
@@ -182,6 +184,11 @@ impl Settings {
                 "http://localhost:8080/rehydrate",
                 "Retriever's /rehydrate",
             ),
+            arax_url: r.url(
+                "ARAX_URL",
+                "https://arax.ncats.io/shepherd/api/arax/v1.4/query",
+                "/query of the ARAX service, which answers for arax",
+            ),
             default_data_tier: r.count("DEFAULT_DATA_TIER", "0", "tier asked for when the client names none"),
             callback_max_request_bytes: r.size(
                 "CALLBACK_MAX_REQUEST_SIZE",
@@ -251,7 +258,7 @@ impl Settings {
             retriever_trapi_version: r.dialect(
                 "RETRIEVER_TRAPI_VERSION",
                 "1.6",
-                "TRAPI version of what Retriever is sent: 1.6 or 2.0",
+                "TRAPI version of what Retriever and ARAX are sent: 1.6 or 2.0",
             ),
             biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
             traces,

@@ -42,6 +42,14 @@ pub(super) fn parallel(
     (0..count).map(|nth| edge(subject, predicate, object, qualifiers, nth)).collect()
 }
 
+/// The content of the edge with this id, or of the first one that says so where the id is no edge's of ours.
+pub(super) fn of_id(id: &str, [subject, predicate, object]: [String; 3], qualifiers: &[Value]) -> Value {
+    let nth = |nth| edge(&subject, &predicate, &object, qualifiers, nth);
+    let all = (0..SOURCES.len() as u64).map(nth);
+    let known = all.into_iter().find(|(known, _)| known == id);
+    known.unwrap_or_else(|| nth(0)).1
+}
+
 /// The id and the content of the `nth` edge that says so.
 pub(super) fn edge(
     subject: &str,

@@ -74,31 +74,52 @@ pub fn empty_message(query_graph: &Value) -> Value {
     })
 }
 
-/// Adds what a node or an edge of `knowledge_graph` lacks: names, categories, attributes and sources.
-pub fn rehydrate(knowledge_graph: &mut Value, spec: &AnswerSpec) {
-    if let Some(knowledge) = &spec.knowledge {
-        return knowledge.rehydrate(knowledge_graph);
-    }
-    if let Some(nodes) = knowledge_graph.get_mut("nodes").and_then(Value::as_object_mut) {
-        for (id, node) in nodes {
-            let full = entities::of_id(id, None).to_node();
-            fill(node, full);
-        }
-    }
-    if let Some(edges) = knowledge_graph.get_mut("edges").and_then(Value::as_object_mut) {
-        for edge in edges.values_mut() {
-            let text = |key: &str| edge.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let (_, full) = edges::edge(&text("subject"), &text("predicate"), &text("object"), &[], 0);
-            fill(edge, full);
+/// Takes out of `knowledge_graph` what a query for paths would be too large with: all attributes.
+pub fn dehydrate(knowledge_graph: &mut Value) {
+    for part in ["nodes", "edges"] {
+        let things = knowledge_graph.get_mut(part).and_then(Value::as_object_mut);
+        for thing in things.into_iter().flat_map(|things| things.values_mut()) {
+            if let Some(members) = thing.as_object_mut() {
+                members.shift_remove("attributes");
+            }
         }
     }
 }
 
-/// Adds the members of `full` that `object` does not have.
-fn fill(object: &mut Value, full: Value) {
+/// Adds what a node or an edge of `knowledge_graph` lacks: names, categories, sources, and its attributes, which
+/// replace those that came.
+pub fn rehydrate(knowledge_graph: &mut Value, spec: &AnswerSpec) {
+    if let Some(knowledge) = &spec.knowledge {
+        return knowledge.rehydrate(knowledge_graph);
+    }
+    let text =
+        |thing: &Value, key: &str| thing.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    for (id, node) in members_mut(knowledge_graph, "nodes") {
+        fill(node, entities::of_id(id, None).to_node());
+    }
+    for (id, edge) in members_mut(knowledge_graph, "edges") {
+        let ends = [text(edge, "subject"), text(edge, "predicate"), text(edge, "object")];
+        let qualifiers = edge.get("qualifiers").and_then(Value::as_array).cloned().unwrap_or_default();
+        fill(edge, edges::of_id(id, ends, &qualifiers));
+    }
+}
+
+pub(crate) fn members_mut<'a>(
+    graph: &'a mut Value,
+    part: &str,
+) -> impl Iterator<Item = (&'a String, &'a mut Value)> {
+    graph.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten()
+}
+
+/// Adds the members of `full` that `object` does not have, and its attributes in any case.
+pub(crate) fn fill(object: &mut Value, full: Value) {
     if let (Value::Object(object), Value::Object(full)) = (object, full) {
         for (key, value) in full {
-            object.entry(key).or_insert(value);
+            if key == "attributes" {
+                object.insert(key, value);
+            } else {
+                object.entry(key).or_insert(value);
+            }
         }
     }
 }

@@ -124,3 +124,14 @@ fn rehydration_fills_what_is_missing_and_keeps_the_rest() {
     assert!(kg["nodes"]["CHEBI:6801"]["categories"].is_array());
     assert_eq!(kg["edges"]["e"]["sources"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn what_was_taken_out_is_filled_in_again() {
+    let question = queries::multi_hop("CHEBI:6801", &["biolink:Gene"], "MONDO:0005148");
+    let full = message(graph(&question), &spec(20)).unwrap();
+    let mut kg = full["knowledge_graph"].clone();
+    dehydrate(&mut kg);
+    assert!(!kg.to_string().contains("attributes"));
+    rehydrate(&mut kg, &AnswerSpec::default());
+    assert_eq!(kg["edges"], full["knowledge_graph"]["edges"]);
+}

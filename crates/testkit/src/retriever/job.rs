@@ -74,7 +74,7 @@ impl Job {
         let results = (full as f64 * self.work.share) as usize;
         let trace = self.submission.trace().filter(|_| self.traced).or_else(|| default.trace.clone());
         let spec = AnswerSpec { results, trace, ..default.clone() };
-        let (message, status, description) = match &self.payload {
+        let (mut message, status, description) = match &self.payload {
             Payload::Status(status, description) => {
                 (answers::empty_message(graph), status.clone(), description.clone())
             }
@@ -87,6 +87,9 @@ impl Job {
                 (message, "Success".to_owned(), format!("{results} results."))
             }
         };
+        if self.submission.query.pointer("/parameters/dehydrated") == Some(&Value::Bool(true)) {
+            answers::dehydrate(&mut message["knowledge_graph"]);
+        }
         let mut logs = vec![log("INFO", "The job started.")];
         if self.work.is_cut_short() {
             let waited = self.work.takes;

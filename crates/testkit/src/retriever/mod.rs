@@ -9,6 +9,7 @@ mod callback;
 mod job;
 mod plan;
 mod record;
+mod rehydration;
 mod request;
 mod server;
 mod shared;
@@ -24,6 +25,7 @@ use crate::knowledge::Knowledge;
 use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
+pub use rehydration::Rehydration;
 use shared::Shared;
 
 /// How a double of Retriever is to be started.
@@ -166,9 +168,31 @@ impl RetrieverDouble {
         self.shared.sync_queries.snapshot()
     }
 
-    /// How many requests came in at `/rehydrate`.
-    pub fn rehydrations(&self) -> usize {
-        self.shared.rehydrations.total()
+    /// What came in at `/arax/query`, where the double stands for the ARAX service.
+    pub fn arax_queries(&self) -> Vec<Submission> {
+        self.shared.arax_queries.snapshot()
+    }
+
+    /// What came in at `/rehydrate`.
+    pub fn rehydrations(&self) -> Vec<Submission> {
+        self.shared.rehydrations.snapshot()
+    }
+
+    /// Does this with messages that are to be filled, from now on.
+    pub fn set_rehydration(&self, rehydration: Rehydration) {
+        *lock(&self.shared.rehydration) = rehydration;
+    }
+
+    /// Waits for at least `count` requests at `/rehydrate` and returns all there are then.
+    ///
+    /// # Errors
+    /// [`WaitError`] after `limit`.
+    pub async fn wait_for_rehydrations(
+        &self,
+        count: usize,
+        limit: Duration,
+    ) -> Result<Vec<Submission>, WaitError> {
+        self.shared.rehydrations.wait_for_count(count, "messages to fill", limit).await
     }
 
     /// How many requests came in at `/meta_knowledge_graph`.
@@ -201,6 +225,18 @@ impl RetrieverDouble {
         limit: Duration,
     ) -> Result<Vec<Submission>, WaitError> {
         self.shared.submissions.wait_for_count(count, "submissions", limit).await
+    }
+
+    /// Waits for at least `count` requests to `/query` and returns all there are then.
+    ///
+    /// # Errors
+    /// [`WaitError`] after `limit`.
+    pub async fn wait_for_sync_queries(
+        &self,
+        count: usize,
+        limit: Duration,
+    ) -> Result<Vec<Submission>, WaitError> {
+        self.shared.sync_queries.wait_for_count(count, "queries", limit).await
     }
 
     /// Waits for the first submission that matches, for example one that mentions an id.

@@ -14,6 +14,7 @@ use super::callback::{self, WireBody};
 use super::job::{Job, Jobs, Work, time_limit};
 use super::plan::{Behaviour, Encoding, Payload, Plan};
 use super::record::{CallbackRecord, Submission};
+use super::rehydration::Rehydration;
 use super::request::{Refusal, check_callback, parse_query, read_body};
 use crate::answers::AnswerSpec;
 use crate::journal::{Journal, lock};
@@ -25,9 +26,11 @@ pub(super) struct Shared {
     callback_host: Option<String>,
     pub(super) answers: AnswerSpec,
     pub(super) plan: Mutex<Plan>,
+    pub(super) rehydration: Mutex<Rehydration>,
     pub(super) submissions: Journal<Submission>,
     pub(super) sync_queries: Journal<Submission>,
-    pub(super) rehydrations: Journal<()>,
+    pub(super) arax_queries: Journal<Submission>,
+    pub(super) rehydrations: Journal<Submission>,
     pub(super) meta_requests: Journal<()>,
     pub(super) refusals: Journal<String>,
     pub(super) lookups: Journal<String>,
@@ -49,8 +52,10 @@ impl Shared {
             callback_host,
             answers,
             plan: Mutex::new(plan),
+            rehydration: Mutex::default(),
             submissions: Journal::default(),
             sync_queries: Journal::default(),
+            arax_queries: Journal::default(),
             rehydrations: Journal::default(),
             meta_requests: Journal::default(),
             refusals: Journal::default(),
