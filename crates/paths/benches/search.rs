@@ -80,7 +80,7 @@ fn find(graph: &Graph, start: usize, end: usize, top_k: usize) -> Found<(), ()> 
         ids_per_batch: 10.try_into().expect("is not 0"),
         batches_in_flight: 4.try_into().expect("is not 0"),
     };
-    let question = Question::new([id(start)], [id(end)], &[]).expect("no category is asked for");
+    let question = Question::new([id(start)], [id(end)], None);
     let blocked = Blocked::default();
     let search = search(&question, &blocked, &limits, graph, &NoHints, std::future::pending());
     search.now_or_never().expect("a graph in memory keeps nobody waiting")

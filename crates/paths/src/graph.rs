@@ -8,7 +8,6 @@ use crate::cost::Cost;
 use crate::keep::{Kept, KeptNode};
 use crate::ports::Edge;
 use crate::question::{Limits, Question};
-use crate::wanted::Met;
 
 /// A node's place in the order of identifiers.
 pub(crate) type NodeId = u32;
@@ -97,10 +96,10 @@ impl<'a, C> Graph<'a, C> {
         &self.node(number).kept
     }
 
-    /// What a node between the ends meets; an end meets nothing.
-    pub(crate) fn met(&self, number: NodeId) -> Met {
+    /// Whether a node between the ends is of the category that the question wants.
+    pub(crate) fn is_wanted(&self, number: NodeId) -> bool {
         let known = self.node(number);
-        if known.is_pinned { Met::default() } else { known.node.met }
+        known.node.is_wanted && !known.is_pinned
     }
 
     /// A node's identifier, and what came with it.

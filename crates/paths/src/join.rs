@@ -71,9 +71,9 @@ fn lay_out<'h, C>(
         let (Some(seconds), Some(meeting)) = (seconds.get(&node), cost_of_meeting(graph, node, hops)) else {
             continue;
         };
-        for (first_met, firsts) in firsts {
-            for (second_met, seconds) in seconds {
-                if question.wanted.is_met(first_met.and(*second_met).and(graph.met(node))) {
+        for (first_passes, firsts) in firsts {
+            for (second_passes, seconds) in seconds {
+                if !question.is_choosy() || *first_passes || *second_passes || graph.is_wanted(node) {
                     tables.push(Table { firsts, seconds, meeting });
                 }
             }

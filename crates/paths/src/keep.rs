@@ -5,7 +5,6 @@ use foldhash::{HashMap, HashSet};
 use crate::cost::Cost;
 use crate::ports::{Answer, Edge, Hints, Node};
 use crate::scene::Scene;
-use crate::wanted::Met;
 
 /// What an answer says about the nodes that were asked about, and the nodes it keeps.
 #[derive(Debug)]
@@ -36,7 +35,8 @@ pub(crate) struct Hop<C> {
 /// What is known about a node.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptNode<C> {
-    pub(crate) met: Met,
+    /// Whether it is of the category that the question wants.
+    pub(crate) is_wanted: bool,
     /// How many neighbours it has, according to the hints.
     pub(crate) degree: Option<u64>,
     /// Its mean distance to both sides' ends.
@@ -153,7 +153,7 @@ impl<C: Clone> Judge<'_, C> {
     fn node(&self, id: &str) -> KeptNode<C> {
         let node = self.told.get(id);
         KeptNode {
-            met: node.map(|node| self.scene.question.wanted.met_by(&node.categories)).unwrap_or_default(),
+            is_wanted: node.is_some_and(|node| self.scene.question.wants(&node.categories)),
             degree: self.degrees.get(id).copied(),
             distance: self.scene.distances.to_both_sides(id),
             content: node.map(|node| node.content.clone()),

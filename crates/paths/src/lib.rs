@@ -15,8 +15,8 @@
 //!   on how many are kept, so a larger K keeps the same nodes and more.
 //! - **Path.** One to four hops between different nodes, from a start to an end, which can be cut at a node into
 //!   two halves of at most two hops, such that each hop of the first half is kept by its node that is nearer to the
-//!   start, and each hop of the second by its node that is nearer to the end. At least one alternative of the
-//!   question's categories must be met by the nodes between the ends.
+//!   start, and each hop of the second by its node that is nearer to the end. Where the question
+//!   names a category, a node between the ends is of it, or of one that descends from it.
 //! - **Cost.** Each hop and each node between the ends costs something (`cost`), and a path the sum. The search
 //!   returns the [`Limits::max_paths`] cheapest, ties broken by identifiers.
 //!
@@ -36,9 +36,8 @@ mod keep;
 mod ports;
 mod question;
 mod scene;
-mod wanted;
 
 pub use explore::{Ended, search};
 pub use found::{Found, FoundNode, FoundPath};
 pub use ports::{Answer, Edge, Hints, Neighbours, NoHints, Node};
-pub use question::{Blocked, Limits, Question, TooManyCategories};
+pub use question::{Blocked, Limits, Question};

@@ -3,39 +3,36 @@
 use std::num::NonZeroUsize;
 
 use foldhash::HashSet;
-
-use crate::wanted::Wanted;
+use trapi::biolink;
 
 /// Paths from any start to any end.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub(crate) starts: Vec<String>,
     pub(crate) ends: Vec<String>,
-    pub(crate) wanted: Wanted,
+    category: Option<String>,
 }
 
-/// More categories are asked for than [`Question::MAX_CATEGORIES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at most {max} different intermediate categories can be asked for", max = Question::MAX_CATEGORIES)]
-pub struct TooManyCategories;
-
 impl Question {
-    /// How many different categories `alternatives` may name.
-    pub const MAX_CATEGORIES: usize = u64::BITS as usize;
-
-    /// Paths from any of `starts` to any other node of `ends`. What they must pass is one of `alternatives`, all of
-    /// whose categories must be met by some node between the ends, itself or as a descendant in the Biolink Model.
-    /// Without alternatives, or with an empty one, anything goes.
-    ///
-    /// # Errors
-    /// [`TooManyCategories`].
+    /// Paths from any of `starts` to any other node of `ends`. Where a `category` is given, a node between the ends
+    /// must be of it, itself or as a descendant in the Biolink Model.
     pub fn new(
         starts: impl IntoIterator<Item = String>,
         ends: impl IntoIterator<Item = String>,
-        alternatives: &[Vec<String>],
-    ) -> Result<Self, TooManyCategories> {
-        let wanted = Wanted::new(alternatives)?;
-        Ok(Self { starts: once_each(starts), ends: once_each(ends), wanted })
+        category: Option<String>,
+    ) -> Self {
+        Self { starts: once_each(starts), ends: once_each(ends), category }
+    }
+
+    /// Whether a node of these categories is what paths must pass, where they must pass anything.
+    pub(crate) fn wants(&self, categories: &[String]) -> bool {
+        let wanted = self.category.as_ref();
+        wanted.is_some_and(|wanted| categories.iter().any(|category| biolink::is_a(category, wanted)))
+    }
+
+    /// Whether paths must pass a node of some category.
+    pub(crate) fn is_choosy(&self) -> bool {
+        self.category.is_some()
     }
 
     /// Whether a node is an end of the question, so that no path passes it.

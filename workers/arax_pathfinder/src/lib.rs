@@ -57,7 +57,7 @@ impl Expand for Pathfinder {
 
     fn expand(&self, query: &Query, question: &Question) -> Result<Expansion, ExpansionError> {
         let Question::Pathfinder(path) = question else { return Err(ExpansionError::WrongKind) };
-        let request = Request::read(query, path, self.limits)?;
+        let request = Request::read(query, path, self.limits);
         let sub_query = SubQuery { label: DIRECT.to_owned(), query_graph: query.query_graph.clone() };
         let pathfinder = self.clone();
         let work = Work::new(move |assignment| pathfinder.work(request, assignment));

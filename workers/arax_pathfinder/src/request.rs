@@ -1,7 +1,6 @@
 //! What a client asks, as the search understands it.
 
 use answers::expand;
-use lookup::ExpansionError;
 use paths::Limits;
 use serde_json::value::RawValue;
 use trapi::{Members, Pathfinder, Query, QueryGraph};
@@ -28,7 +27,7 @@ pub(crate) struct Request {
 
 impl Request {
     /// Reads the path question of `query`; `limits` hold where the client names none.
-    pub(crate) fn read(query: &Query, path: &Pathfinder, limits: Limits) -> Result<Self, ExpansionError> {
+    pub(crate) fn read(query: &Query, path: &Pathfinder, limits: Limits) -> Self {
         let graph = &query.query_graph;
         let mut warnings = Vec::new();
         let mut ids = |key: &str| {
@@ -47,19 +46,18 @@ impl Request {
         if predicates.any(|predicate| predicate != RELATED_TO) {
             warnings.push(format!("The predicates of path {} do not restrict the search", path.path));
         }
-        let constraints = asked.and_then(|asked| asked.constraints.as_deref()).unwrap_or_default();
-        let alternatives: Vec<Vec<String>> =
-            constraints.iter().map(|constraint| constraint.wanted().cloned().collect()).collect();
-        let question = paths::Question::new(starts, ends, &alternatives)
-            .map_err(|error| ExpansionError::Invalid(error.to_string()))?;
+        // several constraints, or categories of one, are refused before
+        let mut constraints = asked.and_then(|asked| asked.constraints.as_deref()).into_iter().flatten();
+        let category = constraints.next().and_then(|constraint| constraint.wanted().next().cloned());
+        let question = paths::Question::new(starts, ends, category);
         let max_degree = max_degree(&query.parameters).unwrap_or(limits.max_degree);
-        Ok(Self {
+        Self {
             question,
             limits: Limits { max_degree, ..limits },
             path: path.clone(),
             query_graph: graph.clone(),
             warnings,
-        })
+        }
     }
 }
 

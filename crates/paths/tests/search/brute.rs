@@ -12,7 +12,7 @@ use crate::made::Made;
 pub(crate) struct Asked {
     pub(crate) starts: Vec<String>,
     pub(crate) ends: Vec<String>,
-    pub(crate) alternatives: Vec<Vec<String>>,
+    pub(crate) category: Option<String>,
     pub(crate) blocked: BTreeSet<String>,
     pub(crate) limits: Limits,
 }
@@ -106,12 +106,8 @@ impl<'a> Brute<'a> {
     }
 
     fn meets(&self, between: &[&str]) -> bool {
-        let is_met = |wanted: &String| {
-            let of = |node: &&str| self.graph.nodes[*node].1.iter().any(|own| biolink::is_a(own, wanted));
-            between.iter().any(of)
-        };
-        let alternatives = &self.asked.alternatives;
-        alternatives.is_empty() || alternatives.iter().any(|wanted| wanted.iter().all(is_met))
+        let of = |node: &&str, wanted| self.graph.nodes[*node].1.iter().any(|own| biolink::is_a(own, wanted));
+        self.asked.category.as_ref().is_none_or(|wanted| between.iter().any(|node| of(node, wanted)))
     }
 
     /// The neighbours that the answer about a node keeps, those in `beside` however many there are.

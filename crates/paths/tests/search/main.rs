@@ -34,7 +34,7 @@ pub(crate) async fn ask<P: Neighbours, H: Hints>(
     asked: &Asked,
     stop: impl Future<Output = ()>,
 ) -> Found<P::Content, P::Error> {
-    let question = Question::new(asked.starts.clone(), asked.ends.clone(), &asked.alternatives).unwrap();
+    let question = Question::new(asked.starts.clone(), asked.ends.clone(), asked.category.clone());
     let blocked = Blocked::new(asked.blocked.iter().cloned(), []);
     search(&question, &blocked, &asked.limits, neighbours, hints, stop).await
 }
@@ -44,7 +44,7 @@ pub(crate) fn between(start: &str, end: &str) -> Asked {
     Asked {
         starts: vec![start.to_owned()],
         ends: vec![end.to_owned()],
-        alternatives: Vec::new(),
+        category: None,
         blocked: BTreeSet::new(),
         limits: wide(),
     }

@@ -42,8 +42,7 @@ prop_compose! {
     fn asked()(
         starts in subsequence(ids(), 1..=2),
         ends in subsequence(ids(), 1..=2),
-        alternatives in prop::collection::vec(
-            subsequence(CATEGORIES.map(str::to_owned).to_vec(), 0..=2), 0..=2),
+        category in prop::option::of(prop::sample::select(CATEGORIES.map(str::to_owned).to_vec())),
         blocked in subsequence(ids(), 0..=2),
         top_k in 1..=NODES,
         max_degree in 1..12_u64,
@@ -51,7 +50,7 @@ prop_compose! {
         max_paths in prop_oneof![1..6_usize, Just(10_000)],
     ) -> Asked {
         let limits = Limits { top_k, max_degree, max_edges_per_hop, max_paths, ..wide() };
-        Asked { starts, ends, alternatives, blocked: blocked.into_iter().collect(), limits }
+        Asked { starts, ends, category, blocked: blocked.into_iter().collect(), limits }
     }
 }
 

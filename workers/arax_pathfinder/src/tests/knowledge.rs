@@ -104,7 +104,7 @@ async fn a_large_graph_over_http() {
     let statements = knowledge.statement_count();
     let double = RetrieverDouble::builder().knowledge(knowledge).start().await.unwrap();
     let scene = Scene::new(double);
-    for (start, end) in [(50_001, 90_002), (99_998, 99_999), (10, 60_000)] {
+    for (start, end) in [(50_001, 90_002), (10, 60_000), (0, 1)] {
         let curie = |nth: usize| {
             let prefix = ["NCBIGene", "CHEBI", "MONDO", "GO"][nth % 4];
             format!("{prefix}:{}", 1_000_000 + nth)

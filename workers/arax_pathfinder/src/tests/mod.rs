@@ -102,7 +102,7 @@ fn service(double: &RetrieverDouble, max_answer_bytes: usize) -> SyncQuery {
 
 fn read(query: &Query, limits: Limits) -> Request {
     let Question::Pathfinder(path) = query.query_graph.examine().unwrap() else { panic!("no path") };
-    Request::read(query, &path, limits).unwrap()
+    Request::read(query, &path, limits)
 }
 
 /// How are two nodes connected? With these members of the path and these parameters.

@@ -1,12 +1,11 @@
 //! How a client's question is understood.
 
-use lookup::ExpansionError;
 use serde_json::json;
-use trapi::{Query, Question};
+use trapi::Query;
 
 use super::{ASTHMA, IMATINIB, plain, query, read};
 use crate::LIMITS;
-use crate::request::{self, Request};
+use crate::request;
 
 #[test]
 fn the_clients_parameters_count() {
@@ -52,14 +51,4 @@ fn what_does_not_count_is_told() {
         ]
     );
     assert_eq!(read(&plain(IMATINIB, ASTHMA), LIMITS).warnings, [""; 0]);
-}
-
-#[test]
-fn more_categories_than_can_be_searched_for_are_refused() {
-    let many: Vec<String> = (0..65).map(|number| format!("biolink:C{number}")).collect();
-    let constraints = json!({"constraints": [{"intermediate_categories": many}]});
-    let query = query(IMATINIB, ASTHMA, &constraints, &json!({}));
-    let Question::Pathfinder(path) = query.query_graph.examine().unwrap() else { panic!("no path") };
-    let refused = Request::read(&query, &path, LIMITS).unwrap_err();
-    assert!(matches!(refused, ExpansionError::Invalid(_)), "{refused}");
 }
