@@ -239,7 +239,7 @@ fn split(stack: StackBuilder) -> StackBuilder {
         .env_for(
             "operations",
             "OPERATIONS",
-            "merge,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans",
+            "merge,score_paths,sort_results_score,filter_analyses_top_n,filter_kgraph_orphans",
         )
         .env_for("filler", "OPERATIONS", "rehydrate")
 }

@@ -88,6 +88,8 @@ pub struct Settings {
     /// `OMNICORP_CURIES_LMDB_PATH`, `OMNICORP_SHARED_COUNTS_LMDB_PATH`: where the counts of publications are;
     /// neither or both.
     pub omnicorp: Option<OmnicorpFiles>,
+    /// `PATHFINDER_EMBEDDINGS_DIR`: where the trained judge of paths is.
+    pub path_model_dir: Option<PathBuf>,
     /// `OPERATIONS`: which operations this process runs; all where none is named.
     pub operations: Vec<String>,
     /// `RULES_DIR`: where the rule packs are.
@@ -221,6 +223,7 @@ impl Settings {
                 "how long callbacks are kept after the merge",
             ),
             omnicorp: omnicorp(&mut r),
+            path_model_dir: path_model_dir(&mut r),
             operations: r.list(
                 "OPERATIONS",
                 "operations that an `operations` worker runs, separated by commas; empty: all",
@@ -359,6 +362,15 @@ fn omnicorp(r: &mut Reader) -> Option<OmnicorpFiles> {
             None
         }
     }
+}
+
+fn path_model_dir(r: &mut Reader) -> Option<PathBuf> {
+    let directory = r.text(
+        "PATHFINDER_EMBEDDINGS_DIR",
+        "",
+        "directory with the trained judge of paths; empty: paths are scored by the graph alone",
+    );
+    (!directory.is_empty()).then(|| directory.into())
 }
 
 fn traces(r: &mut Reader) -> Option<TraceSettings> {
