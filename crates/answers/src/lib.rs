@@ -1,6 +1,7 @@
 //! Expansion, merge, ranking, sorting and filtering: pure functions on messages. No I/O.
 
 mod canonical;
+mod inference;
 mod json;
 mod note;
 
@@ -10,6 +11,7 @@ pub mod message;
 pub mod operations;
 pub mod rehydrate;
 pub mod response;
+pub mod set_input;
 
 pub use message::Message;
 pub use note::Note;

@@ -157,6 +157,13 @@ impl Budgets {
 }
 
 impl Budgets {
+    /// When work of a lookup worker's own must have its answer, so that it is stored before the lookup deadline:
+    /// lookup deadline − min(2 s, a tenth of the time left).
+    pub fn answer_by(&self, lookup: Deadline, now: EpochMillis) -> Deadline {
+        const LONGEST_RESERVE: Duration = Duration::from_secs(2);
+        lookup.earlier_by(LONGEST_RESERVE.min(lookup.remaining(now) / 10))
+    }
+
     /// When Retriever was told to stop, if it was asked at `submitted`: one margin before the lookup deadline.
     pub fn retriever_stop(&self, lookup: Deadline, submitted: EpochMillis) -> Deadline {
         lookup.earlier_by(self.margin(lookup.remaining(submitted)))

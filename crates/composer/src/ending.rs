@@ -102,7 +102,7 @@ impl Tally {
     pub(crate) fn missing(&self) -> Option<String> {
         let parts = [
             (self.late, "had no answer before the deadline"),
-            (self.refused, "were refused or did not reach Retriever"),
+            (self.refused, "were refused or did not arrive"),
             (self.unusable, "had an unusable answer"),
         ];
         let parts: Vec<String> = parts
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             description,
             "3 results; 2 of 4 sub-queries are missing: 1 had no answer before the deadline, \
-             1 were refused or did not reach Retriever"
+             1 were refused or did not arrive"
         );
     }
 

@@ -11,7 +11,7 @@ use answers::{Message, Note};
 use budget::{Budgets, Clock, EpochMillis};
 use bytes::Bytes;
 use meters::{Label, Rehydration};
-use retriever::{Rehydrated, RehydrationError, RehydrationRequest, Rehydrator, SubmissionMetadata};
+use retriever::{QueryError, RehydrationRequest, SubmissionMetadata, SyncAnswer, SyncQuery};
 use runtime::{Causes, Startup, UnusableBody, WireEncoding, decode, usable_text};
 use state::QueryRecord;
 use tokio::sync::Semaphore;
@@ -21,7 +21,7 @@ use trapi::{Dialect, LogLevel, Members, Query};
 
 /// Makes second passes.
 pub(crate) struct SecondPass {
-    rehydrator: Rehydrator,
+    retriever: SyncQuery,
     budgets: Budgets,
     /// In which a message is sent.
     pub(crate) dialect: Dialect,
@@ -41,7 +41,7 @@ pub(crate) struct Dehydrated {
 }
 
 /// What came back, or why the message stays as it is.
-pub(crate) type Answer = Result<Rehydrated, NotFilled>;
+pub(crate) type Answer = Result<SyncAnswer, NotFilled>;
 
 /// Why nodes and edges stay without their content.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ pub(crate) enum NotFilled {
     #[error("the request cannot be written")]
     Write(#[from] serde_json::Error),
     #[error(transparent)]
-    Retriever(#[from] RehydrationError),
+    Retriever(#[from] QueryError),
     #[error("the encoding `{0}` is not known")]
     Encoding(String),
     #[error(transparent)]
@@ -68,10 +68,10 @@ impl NotFilled {
     fn outcome(&self) -> Rehydration {
         match self {
             Self::NoTime | Self::TooMany | Self::GivenUp(_) | Self::Write(_) => Rehydration::NotTried,
-            Self::Retriever(RehydrationError::Unreached { .. }) => Rehydration::Unreached,
-            Self::Retriever(RehydrationError::Refused { .. }) => Rehydration::Refused,
-            Self::Retriever(RehydrationError::Late { .. }) => Rehydration::Late,
-            Self::Retriever(RehydrationError::Broken { .. } | RehydrationError::TooLarge { .. })
+            Self::Retriever(QueryError::NotReached { .. }) => Rehydration::Unreached,
+            Self::Retriever(QueryError::Refused { .. }) => Rehydration::Refused,
+            Self::Retriever(QueryError::TimedOut(_)) => Rehydration::Late,
+            Self::Retriever(QueryError::Broken { .. } | QueryError::TooLarge { .. })
             | Self::Encoding(_)
             | Self::Body(_)
             | Self::Answer(_) => Rehydration::Unusable,
@@ -98,7 +98,7 @@ impl SecondPass {
         let settings = &startup.settings;
         let (http, url) = (startup.http.clone(), settings.kg_rehydrate_url.clone());
         Self {
-            rehydrator: Rehydrator::new(http, url, settings.callback_max_request_bytes),
+            retriever: SyncQuery::new(http, url, settings.callback_max_request_bytes),
             budgets: settings.budgets,
             dialect: settings.retriever_trapi_version,
             slots: Semaphore::new((settings.task_limit / 2).clamp(1, Semaphore::MAX_PERMITS)),
@@ -140,7 +140,7 @@ impl SecondPass {
         let request = RehydrationRequest { message, parameters: &dehydrated.parameters, timeout_seconds };
         let body = request.to_json()?;
         let metadata = SubmissionMetadata { traceparent: runtime::traceparent(span, &record.traceparent) };
-        Ok(self.rehydrator.rehydrate(body, &metadata, end.remaining(now)).await?)
+        Ok(self.retriever.post(body, &metadata, end.remaining(now)).await?)
     }
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn written(message: &Message<'_>, query: &Query, dialect: Dialect) ->
 
 /// The body of an answer, decoded into at most `limit` bytes.
 pub(crate) fn decoded(answer: Answer, limit: usize) -> Result<Bytes, NotFilled> {
-    let Rehydrated { body, encoding } = answer?;
+    let SyncAnswer { body, encoding } = answer?;
     let encoding = WireEncoding::parse(&encoding).ok_or(NotFilled::Encoding(encoding))?;
     Ok(decode(&body, encoding, limit)?)
 }

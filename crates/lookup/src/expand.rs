@@ -3,17 +3,21 @@
 use answers::expand::SubQuery;
 use trapi::{Invalid, Members, Query, Question};
 
+use crate::work::Work;
+
 /// How a sub-query is answered.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Ask {
     /// By Retriever, with a callback.
     Retriever,
-    /// By the worker itself: the body of the callback.
+    /// By the worker itself, at once: the body of the callback.
     Own(Vec<u8>),
+    /// By the worker itself, in time.
+    Work(Work),
 }
 
 /// The sub-queries of a question.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expansion {
     /// What is asked, the direct question first, and of whom.
     pub sub_queries: Vec<(SubQuery, Ask)>,
@@ -26,6 +30,11 @@ impl Expansion {
     pub fn of_retriever(sub_queries: impl IntoIterator<Item = SubQuery>, query: &Query) -> Self {
         let sub_queries = sub_queries.into_iter().map(|sub_query| (sub_query, Ask::Retriever)).collect();
         Self { sub_queries, parameters: query.parameters.clone() }
+    }
+
+    /// One sub-query that the worker answers by work of its own.
+    pub fn of_work(sub_query: SubQuery, work: Work, query: &Query) -> Self {
+        Self { sub_queries: vec![(sub_query, Ask::Work(work))], parameters: query.parameters.clone() }
     }
 }
 

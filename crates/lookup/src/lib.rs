@@ -12,8 +12,10 @@ mod recovery;
 pub mod rules;
 mod runner;
 mod submission;
+mod work;
 mod worker;
 
 pub use expand::{Ask, Expand, Expansion, ExpansionError};
 pub use runner::{Runner, RunnerSettings};
+pub use work::{AskError, Assignment, Work, WorkError};
 pub use worker::{LookupWorker, run};

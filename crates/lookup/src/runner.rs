@@ -26,6 +26,7 @@ use crate::expand::{Ask, Expand, Expansion};
 use crate::ports::{LookupStore, Submit};
 use crate::recovery::Recovery;
 use crate::submission::{self, Shared};
+use crate::work::{Assignment, Work, Worked};
 
 /// A lost event costs at most this long.
 const RECHECK: Duration = Duration::from_secs(20);
@@ -114,6 +115,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
             started: Instant::now(),
             outstanding: Outstanding::default(),
             submissions: JoinSet::new(),
+            works: JoinSet::new(),
             recovering: JoinSet::new(),
             recovered: Arc::default(),
         };
@@ -188,6 +190,8 @@ struct Lookup<'a, S, R, C, E> {
     outstanding: Outstanding,
     /// Dropped with the lookup: a hung ACK delays nothing.
     submissions: JoinSet<(CallbackId, String, SubmissionOutcome, Duration)>,
+    /// The worker's own work, dropped with the lookup, too.
+    works: JoinSet<(CallbackId, String, Worked)>,
     /// The attempt to recover lost callbacks, one at a time.
     recovering: JoinSet<()>,
     recovered: Arc<AtomicUsize>,
@@ -240,6 +244,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             match ask {
                 Ask::Retriever => self.submit(&shared, callback),
                 Ask::Own(body) => self.answer(&callback, body).await?,
+                Ask::Work(work) => self.begin_work(&shared, callback, work),
             }
         }
         Ok(Ok(deadline))
@@ -294,13 +299,45 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         self.submissions.spawn(async move { (id, label, submission.await, sent.elapsed()) });
     }
 
+    fn begin_work(&mut self, shared: &Arc<Shared>, callback: CallbackRecord, work: Work) {
+        let runner = self.runner;
+        let clock: Arc<dyn Clock> = Arc::<C>::clone(&runner.clock);
+        let answer_by = runner.settings.budgets.answer_by(shared.deadline, clock.now());
+        let slots = Arc::clone(&runner.slots);
+        let assignment = Assignment { shared: Arc::clone(shared), clock, slots, answer_by };
+        let span = tracing::info_span!("lookup.work", sub_query = callback.label);
+        let worked = Worked::of(work, assignment, runner.settings.max_recovered_bytes).instrument(span);
+        self.works.spawn(async move { (callback.id, callback.label, worked.await) });
+    }
+
+    /// Records what became of work; true when the lookup may be over.
+    async fn worked(&mut self, id: CallbackId, label: &str, worked: Worked) -> Result<bool, TaskError> {
+        match worked {
+            Worked::Report(report) => {
+                self.keep(id, report).await?;
+                Ok(true)
+            }
+            Worked::Late => {
+                self.log(LogLevel::Warning, format!("Sub-query {label}: nothing was heard in time"));
+                Ok(false)
+            }
+            Worked::Failed(reason) => {
+                self.log(LogLevel::Error, format!("Sub-query {label}: {reason}"));
+                self.record(id, &SubmissionRecord::Removed { reason }).await
+            }
+        }
+    }
+
     /// A sub-query that the worker answers itself takes the same way as a callback.
     async fn answer(&self, callback: &CallbackRecord, body: Vec<u8>) -> Result<(), TaskError> {
-        let now = self.runner.clock.now();
         let decoded_bytes = body.len() as u64;
         let payload = Payload { encoding: Encoding::Identity, stored: body.into(), decoded_bytes };
-        let report = CallbackReport::Payload(payload);
-        let new = NewCallback { id: callback.id, query: self.entry.query, report, now, token: now.0 };
+        self.keep(callback.id, CallbackReport::Payload(payload)).await
+    }
+
+    async fn keep(&self, id: CallbackId, report: CallbackReport) -> Result<(), TaskError> {
+        let now = self.runner.clock.now();
+        let new = NewCallback { id, query: self.entry.query, report, now, token: now.0 };
         self.runner.store.keep_callback(&new).await?.ok();
         Ok(())
     }
@@ -326,6 +363,13 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                     Ok((id, label, outcome, took)) => self.submitted(id, &label, &outcome, took).await?,
                     Err(failed) => {
                         tracing::error!("a submission ended by itself: {failed}");
+                        false
+                    }
+                },
+                Some(worked) = self.works.join_next() => match worked {
+                    Ok((id, label, worked)) => self.worked(id, &label, worked).await?,
+                    Err(failed) => {
+                        tracing::error!("work on a sub-query ended by itself: {failed}");
                         false
                     }
                 },
@@ -382,11 +426,15 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             LogLevel::Warning | LogLevel::Error => tracing::warn!(%query, "query {query}: {message}"),
         }
         self.log(level, message);
-        let record: SubmissionRecord = submission::record(outcome);
+        self.record(id, &submission::record(outcome)).await
+    }
+
+    /// Stores what became of a sub-query.
+    async fn record(&mut self, id: CallbackId, record: &SubmissionRecord) -> Result<bool, TaskError> {
         let runner = self.runner;
         let now = runner.clock.now();
         // not by another run of the lookup, which would send again what is not recorded
-        let call = || runner.store.record_submission(self.entry, &runner.owner, id, &record, now);
+        let call = || runner.store.record_submission(self.entry, &runner.owner, id, record, now);
         let Ok(Recorded { outstanding }) = insist(call).await? else { return Ok(true) };
         self.outstanding.set(outstanding);
         Ok(outstanding == 0)

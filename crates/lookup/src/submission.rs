@@ -45,7 +45,7 @@ impl Shared {
         let Some(timeout_seconds) = self.budgets.retriever_timeout(self.deadline, now) else {
             return SubmissionOutcome::NeverReached { reason: "no time was left to submit it".to_owned() };
         };
-        let body = match self.body(&callback, timeout_seconds) {
+        let body = match self.submission(&callback, timeout_seconds) {
             Ok(body) => body.into(),
             Err(reason) => return SubmissionOutcome::NeverReached { reason },
         };
@@ -58,20 +58,31 @@ impl Shared {
         outcome
     }
 
-    fn body(&self, callback: &CallbackRecord, timeout_seconds: f64) -> Result<Vec<u8>, String> {
+    fn submission(&self, callback: &CallbackRecord, timeout_seconds: f64) -> Result<Vec<u8>, String> {
         let graph = QueryGraph::parse(&callback.query_graph).map_err(|invalid| invalid.to_string())?;
+        let url = format!("{}{}", self.callback_base, callback.id);
+        self.body(&graph, timeout_seconds, Some(&url)).map_err(|error| error.to_string())
+    }
+
+    /// A question as it is posted: to be answered at `callback`, or on the connection.
+    pub(crate) fn body(
+        &self,
+        graph: &QueryGraph,
+        timeout_seconds: f64,
+        callback: Option<&str>,
+    ) -> serde_json::Result<Vec<u8>> {
         let request = SubQueryRequest {
             dialect: self.dialect,
-            query_graph: &graph,
+            query_graph: graph,
             parameters: &self.parameters,
             timeout_seconds,
             default_tier: self.default_tier,
             submitter: &self.submitter,
             log_level: self.log_level,
             bypass_cache: self.bypass_cache.as_deref(),
-            callback: &format!("{}{}", self.callback_base, callback.id),
+            callback,
         };
-        request.to_json().map_err(|error| error.to_string())
+        request.to_json()
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use budget::Clock;
 use retriever::Retriever;
-use runtime::{StartupError, SystemClock, Task, TaskError, Waits, Worker, log_entry, run_worker};
+use runtime::{Startup, StartupError, SystemClock, Task, TaskError, Waits, Worker, log_entry, run_worker};
 use state::{Close, Events, StepEntry, Store};
 use trapi::LogLevel;
 
@@ -16,13 +16,10 @@ use crate::runner::{Runner, RunnerSettings};
 pub struct LookupWorker<E>(Runner<Store, Retriever, SystemClock, E>);
 
 /// Runs a lookup worker process; `load` reads what its expansion needs.
-pub fn run<E: Expand>(
-    name: &str,
-    load: impl FnOnce(&runtime::Settings) -> Result<E, StartupError>,
-) -> ExitCode {
+pub fn run<E: Expand>(name: &str, load: impl FnOnce(&Startup) -> Result<E, StartupError>) -> ExitCode {
     run_worker(name, |startup| {
+        let expand = load(startup)?;
         let settings = &startup.settings;
-        let expand = load(settings)?;
         let waits = Waits::default();
         tokio::spawn(waits.clone().listen(startup.store.clone(), Events::Returned));
         let retriever = Retriever::new(startup.http.clone(), settings.kg_retrieval_url.clone());

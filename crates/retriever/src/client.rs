@@ -15,19 +15,13 @@ use crate::retry;
 
 /// Asks Retriever to compress the callback's body.
 const CALLBACK_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("callback-accept-encoding");
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// What goes with a submission beside its body.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionMetadata {
     /// W3C trace context; empty without one.
     pub traceparent: String,
-}
-
-impl SubmissionMetadata {
-    pub(crate) fn add_to(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-        if self.traceparent.is_empty() { request } else { request.header(TRACEPARENT, &self.traceparent) }
-    }
 }
 
 /// The client of one Retriever. Cheap to clone.
@@ -70,14 +64,17 @@ impl Retriever {
     }
 
     async fn submit_once(&self, body: Bytes, metadata: &SubmissionMetadata, left: Duration) -> Attempt {
-        let request = self
+        let mut request = self
             .http
             .post(self.asyncquery.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(CALLBACK_ACCEPT_ENCODING, "zstd")
             .timeout(left)
             .body(body);
-        match metadata.add_to(request).send().await {
+        if !metadata.traceparent.is_empty() {
+            request = request.header(TRACEPARENT, &metadata.traceparent);
+        }
+        match request.send().await {
             // the only error that proves that nothing arrived
             Err(error) if error.is_connect() => Attempt::Again {
                 reason: format!("no connection to Retriever: {}", causes(error)),
@@ -117,11 +114,12 @@ async fn acknowledgement(response: reqwest::Response) -> Attempt {
         let after = retry::retry_after(response.headers(), SystemTime::now());
         return Attempt::Again { reason: format!("Retriever answered {}", status.as_u16()), after };
     }
-    let body = body::start(response).await;
+    let body = body::start_bytes(response).await;
     Attempt::Ended(if matches!(status, StatusCode::OK | StatusCode::ACCEPTED) {
         let job_id = serde_json::from_slice::<Acknowledgement>(&body).ok().and_then(|ack| ack.job_id);
         SubmissionOutcome::Accepted { job_id }
     } else {
-        SubmissionOutcome::Rejected { status: status.as_u16(), body_start: body::told(&body) }
+        let body_start = body::shown_start(&body);
+        SubmissionOutcome::Rejected { status: status.as_u16(), body_start }
     })
 }

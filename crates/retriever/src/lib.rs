@@ -11,9 +11,11 @@ mod recover;
 mod rehydrate;
 mod request;
 mod retry;
+mod sync_query;
 
 pub use client::{Retriever, SubmissionMetadata};
 pub use outcome::SubmissionOutcome;
 pub use recover::Recovered;
-pub use rehydrate::{Rehydrated, RehydrationError, RehydrationRequest, Rehydrator};
+pub use rehydrate::RehydrationRequest;
 pub use request::SubQueryRequest;
+pub use sync_query::{QueryError, SyncAnswer, SyncQuery};

@@ -24,8 +24,8 @@ pub struct SubQueryRequest<'a> {
     pub log_level: Option<LogLevel>,
     /// Whether cached answers are to be passed by, where the client says so.
     pub bypass_cache: Option<&'a RawValue>,
-    /// Where the answer goes.
-    pub callback: &'a str,
+    /// Where the answer goes; none where it is waited for on the connection.
+    pub callback: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -37,7 +37,8 @@ struct Body<'a> {
     log_level: Option<LogLevel>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bypass_cache: Option<&'a RawValue>,
-    callback: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callback: Option<&'a str>,
 }
 
 #[derive(Serialize)]

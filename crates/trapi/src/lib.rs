@@ -11,6 +11,7 @@ mod log;
 mod query;
 mod question;
 mod scan;
+mod set_input;
 mod unicode;
 
 use indexmap::IndexMap;
@@ -24,6 +25,7 @@ pub use log::{LogEntry, LogLevel, UnknownLogLevel};
 pub use query::{Operation, Query};
 pub use question::{Inferred, Pathfinder, Question};
 pub use scan::{Flaw, scan};
+pub use set_input::SetInput;
 pub use unicode::is_unicode;
 
 /// Members of a JSON object that nobody here needs, kept as the bytes that came, in order.

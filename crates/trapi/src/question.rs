@@ -41,7 +41,7 @@ const MAX_PARTS: usize = 200;
 /// How long a key or an id may be, in bytes.
 const MAX_TEXT_BYTES: usize = 2000;
 
-fn check_text(text: &str) -> Result<(), Problem> {
+pub(crate) fn check_text(text: &str) -> Result<(), Problem> {
     if text.len() > MAX_TEXT_BYTES {
         Err(Problem::TooLong { limit: MAX_TEXT_BYTES })
     } else if text.chars().any(char::is_control) {
@@ -189,7 +189,7 @@ fn check_constraints(path: &str, constraints: &[PathConstraint]) -> Result<(), I
 }
 
 /// An error below `message.query_graph`.
-fn at(steps: &[&str], problem: Problem) -> Invalid {
+pub(crate) fn at(steps: &[&str], problem: Problem) -> Invalid {
     fn down(path: &Path<'_>, steps: &[&str], problem: Problem) -> Invalid {
         match steps {
             [] => path.error(problem),

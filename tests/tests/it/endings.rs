@@ -50,7 +50,7 @@ async fn some_sub_queries_refused_is_a_success_that_says_so() {
     let answer = scene.answer(&job).await;
     assert_eq!(answer.status(), "Success");
     assert!(!answer.results().is_empty());
-    let missing = "3 of 9 sub-queries are missing: 3 were refused or did not reach Retriever";
+    let missing = "3 of 9 sub-queries are missing: 3 were refused or did not arrive";
     assert!(answer.description().contains(missing), "{}", answer.description());
     answer.assert_logged("WARNING", missing);
     assert_eq!(answer.logs("ERROR", "refused it with status 500: out of order").len(), 3);

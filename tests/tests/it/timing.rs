@@ -101,7 +101,7 @@ async fn refused_connections_are_tried_again_and_then_given_up_inside_the_ack_ti
             .count(),
         9
     );
-    answer.assert_logged("WARNING", "9 were refused or did not reach Retriever");
+    answer.assert_logged("WARNING", "9 were refused or did not arrive");
 }
 
 #[tokio::test]
@@ -135,10 +135,7 @@ async fn one_sub_query_that_is_never_taken_keeps_nobody_else_from_answering() {
     let (_, answer) = timed(&scene, queries::treats(DIABETES)).await;
     assert_eq!(answer.status(), "Success");
     assert!(!answer.results().is_empty());
-    answer.assert_logged(
-        "WARNING",
-        "1 of 9 sub-queries are missing: 1 were refused or did not reach Retriever",
-    );
+    answer.assert_logged("WARNING", "1 of 9 sub-queries are missing: 1 were refused or did not arrive");
     answer.assert_logged("ERROR", "Retriever answered 429");
     assert!(scene.retriever.submissions().len() > 9, "it was tried again");
 }

@@ -28,7 +28,7 @@ impl Expand for Aragorn {
 
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
-    lookup::run("aragorn-lookup", |settings| load(settings).map(Aragorn))
+    lookup::run("aragorn-lookup", |startup| load(&startup.settings).map(Aragorn))
 }
 
 fn load(settings: &Settings) -> Result<AragornRules, StartupError> {

@@ -28,7 +28,7 @@ impl Expand for Bte {
 
 /// Runs the worker until it is told to stop.
 pub fn run() -> ExitCode {
-    lookup::run("bte-lookup", |settings| load(settings).map(Bte))
+    lookup::run("bte-lookup", |startup| load(&startup.settings).map(Bte))
 }
 
 fn load(settings: &Settings) -> Result<BteTemplates, StartupError> {

@@ -102,13 +102,7 @@ impl<'a> Collected<'a> {
 
     /// The auxiliary graph that holds these edges, made if need be.
     pub(super) fn graph_of(&mut self, edges: &[EdgeId]) -> GraphId {
-        let mut names: Vec<&str> = edges.iter().map(|&edge| self.message.edges.name(edge)).collect();
-        let name = ids::edge_set(&mut names);
-        let id = self.message.graphs.intern(Cow::Owned(name));
-        if let Some(slot @ None) = self.message.graphs.slot(id) {
-            *slot = Some(AuxGraph { edges: edges.to_vec(), ..AuxGraph::default() });
-        }
-        id
+        self.message.graph_of(edges)
     }
 
     /// Sees to it that no edge, auxiliary graph or result names what nobody delivered, and that results bind
@@ -162,6 +156,19 @@ impl<'a> Collected<'a> {
     pub(super) fn finish(mut self) -> (Message<'a>, Vec<Note>) {
         prune::complete_nodes(&mut self.message);
         (self.message, self.notes)
+    }
+}
+
+impl Message<'_> {
+    /// The auxiliary graph that holds these edges, made if need be.
+    pub(crate) fn graph_of(&mut self, edges: &[EdgeId]) -> GraphId {
+        let mut names: Vec<&str> = edges.iter().map(|&edge| self.edges.name(edge)).collect();
+        let name = ids::edge_set(&mut names);
+        let id = self.graphs.intern(Cow::Owned(name));
+        if let Some(slot @ None) = self.graphs.slot(id) {
+            *slot = Some(AuxGraph { edges: edges.to_vec(), ..AuxGraph::default() });
+        }
+        id
     }
 }
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 const NAMESPACE: Uuid = Uuid::from_u128(0x6f1b_7c52_90d4_4b8e_a3f7_2d5c_8e10_b964);
 
 /// The id of a set of edges, whatever their order.
-pub(super) fn edge_set(edges: &mut [&str]) -> String {
+pub(crate) fn edge_set(edges: &mut [&str]) -> String {
     edges.sort_unstable();
     let mut name = Name::new("edge set");
     for edge in edges {
@@ -16,7 +16,7 @@ pub(super) fn edge_set(edges: &mut [&str]) -> String {
 }
 
 /// The id of an edge that a persona infers.
-pub(super) fn inferred_edge(
+pub(crate) fn inferred_edge(
     source: &str,
     subject: &str,
     predicate: &str,

@@ -4,15 +4,13 @@
 use std::borrow::Cow;
 
 use foldhash::HashMap;
-use serde_json::json;
-use serde_json::value::RawValue;
 use trapi::Inferred;
 
 use super::collect::{Collected, asked_nodes, bound_edges, bound_nodes, settle, shared_list};
-use super::{ids, to_raw};
+use crate::inference::Inference;
 use crate::message::{
-    Analysis, Answer, Binding, Bindings, Edge, EdgeId, GraphId, KeyId, List, NodeId, Raw, Rest, Support,
-    once_each, unite_bindings,
+    Analysis, Answer, Binding, Bindings, EdgeId, GraphId, KeyId, List, NodeId, Rest, once_each,
+    unite_bindings,
 };
 
 /// Puts the results of all callbacks together by the set of nodes that they answer with and, where several
@@ -69,11 +67,7 @@ struct Maker {
     /// The pinned node where the client names only one.
     only_pinned: Option<NodeId>,
     pinned_is_subject: bool,
-    predicate_name: String,
-    predicate: Box<RawValue>,
-    qualifiers: List<'static>,
-    attributes: List<'static>,
-    sources: List<'static>,
+    inference: Inference,
 }
 
 impl Maker {
@@ -87,10 +81,9 @@ impl Maker {
             _ => None,
         };
         let mut key = |name: &String| message.keys.intern(Cow::Owned(name.clone()));
-        let predicate_name =
-            edge.predicates.iter().flatten().next().map_or("biolink:related_to", String::as_str).to_owned();
         let qualifiers = edge.qualifier_constraints.iter().flatten().next();
-        let source = &collected.infores;
+        let qualifiers = qualifiers.map_or(List::Absent, |list| shared_list(&list.qualifier_set));
+        let inference = Inference::new(&collected.infores, edge.predicates.as_deref(), qualifiers)?;
         Some(Self {
             answer: key(&question.answer),
             pinned: key(&question.pinned),
@@ -98,16 +91,7 @@ impl Maker {
             edge: key(&question.edge),
             only_pinned,
             pinned_is_subject: edge.subject == question.pinned,
-            predicate: to_raw(&predicate_name)?,
-            predicate_name,
-            qualifiers: qualifiers.map_or(List::Absent, |list| shared_list(&list.qualifier_set)),
-            attributes: shared_list(&json!([
-                {"attribute_type_id": "biolink:agent_type", "value": "computational_model", "attribute_source": source},
-                {"attribute_type_id": "biolink:knowledge_level", "value": "prediction", "attribute_source": source},
-            ])),
-            sources: shared_list(&json!([
-                {"resource_id": source, "resource_role": "primary_knowledge_source", "upstream_resource_ids": []},
-            ])),
+            inference,
         })
     }
 
@@ -192,36 +176,7 @@ impl Maker {
         graphs: Vec<GraphId>,
     ) -> EdgeId {
         let (subject, object) = if self.pinned_is_subject { (pinned, answer) } else { (answer, pinned) };
-        let message = &mut collected.message;
-        let name = ids::inferred_edge(
-            &collected.infores,
-            message.nodes.name(subject),
-            &self.predicate_name,
-            message.nodes.name(object),
-            self.qualifiers.text().unwrap_or_default(),
-        );
-        let mut support = Support { graphs: Vec::new(), rest: Rest::default() };
-        support.unite(Support { graphs, rest: Rest::default() });
-        let edge = Edge {
-            subject,
-            object,
-            predicate: Raw::Owned(self.predicate.clone()),
-            qualifiers: self.qualifiers.clone(),
-            attributes: self.attributes.clone(),
-            sources: self.sources.clone(),
-            level: None,
-            agent: None,
-            support: Some(Box::new(support)),
-            aggregated: false,
-            rest: Rest::default(),
-        };
-        let id = message.edges.intern(Cow::Owned(name));
-        match message.edges.slot(id) {
-            Some(Some(known)) => known.unite(edge),
-            Some(slot) => *slot = Some(edge),
-            None => {}
-        }
-        id
+        self.inference.edge(&mut collected.message, subject, object, graphs)
     }
 
     /// The keys that answers bind, subject first.

@@ -21,6 +21,7 @@ use trapi::{LogEntry, QueryGraph, Question};
 pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
 pub use prune::prune;
+pub(crate) use union::Renamed;
 
 use crate::{Message, Note};
 use callback::Filtered;
@@ -100,7 +101,7 @@ fn place<'a>(callback: &Callback<'a>, creative: bool) -> (bool, &'a str, &'a str
 }
 
 /// The source that this persona is.
-fn infores(ara: &str) -> String {
+pub(crate) fn infores(ara: &str) -> String {
     format!("infores:shepherd-{ara}")
 }
 

@@ -9,16 +9,16 @@ use crate::message::{Answer, Bindings, Edge, EdgeId, GraphId, Index, KeyId, Node
 
 /// Edges that came under the id of an edge that states something else, and have ids of their own now.
 #[derive(Debug, Default)]
-pub(super) struct Renamed {
-    pub(super) count: usize,
+pub(crate) struct Renamed {
+    pub(crate) count: usize,
     /// The id under which the first of them came.
-    pub(super) first: String,
+    pub(crate) first: String,
 }
 
 impl<'a> Message<'a> {
     /// Takes over the knowledge graph and auxiliary graphs of another message and gives back its results,
     /// in this message's numbers.
-    pub(super) fn absorb(&mut self, other: Message<'a>, renamed: &mut Renamed) -> Vec<Answer<'a>> {
+    pub(crate) fn absorb(&mut self, other: Message<'a>, renamed: &mut Renamed) -> Vec<Answer<'a>> {
         let (nodes, new_nodes) = self.nodes.renumber(other.nodes);
         let (edges, new_edges) = self.edges.renumber(other.edges);
         let (graphs, new_graphs) = self.graphs.renumber(other.graphs);

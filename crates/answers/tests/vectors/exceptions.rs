@@ -147,6 +147,12 @@ const EXCEPTIONS: &[Exception] = &[
         shows: |vector| vector.input.get("answer").is_some(),
     },
     Exception {
+        areas: &["sipr"],
+        parts: &["peer fails"],
+        quirk: "targets that nobody knows score nothing",
+        shows: |vector| failed_with(vector, "no_target_in_graph"),
+    },
+    Exception {
         areas: &["merge"],
         parts: &[],
         quirk: "no callback is lost for a flaw",

@@ -12,6 +12,7 @@ mod literature;
 mod merging;
 mod operating;
 mod ranking;
+mod sets;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,6 +65,7 @@ fn check(vector: &Vector, folder: &Path) -> Option<Difference> {
         "aragorn_score" => ranking::aragorn(vector),
         "arax_rank" => ranking::arax(vector),
         "omnicorp" => literature::omnicorp(vector, folder),
+        "sipr" => sets::sipr(vector),
         "score_weights" => ranking::weights(vector),
         _ => return None,
     })

@@ -14,9 +14,9 @@ use runtime::{Task, TaskError, Waits, WorkPermit};
 use shepherd_lookup::ports::{LookupStore, Submit};
 use shepherd_lookup::{Expand, Expansion, ExpansionError, Runner, RunnerSettings};
 use state::{
-    Begun, CallbackId, CallbackRecord, CallbackRefusal, CallbackStatus, Close, Closing, ConsumerName,
-    Delivery, Event, FanOut, JobState, Kept, LookupTimes, NewCallback, NewSubQuery, Progress, QueryId,
-    QueryRecord, Recorded, Standing, StateError, StepEntry, SubmissionRecord,
+    Begun, CallbackId, CallbackRecord, CallbackRefusal, CallbackReport, CallbackStatus, Close, Closing,
+    ConsumerName, Delivery, Event, FanOut, JobState, Kept, LookupTimes, NewCallback, NewSubQuery, Progress,
+    QueryId, QueryRecord, Recorded, Standing, StateError, StepEntry, SubmissionRecord,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +53,8 @@ pub(crate) struct Held {
     pub(crate) fan_out: Option<FanOut>,
     pub(crate) closed: Option<(EpochMillis, u32, Vec<String>)>,
     pub(crate) handed_back: bool,
+    /// Why answers were of no use.
+    pub(crate) unusable: Vec<String>,
     /// Redis does not answer.
     pub(crate) away: bool,
 }
@@ -227,6 +229,9 @@ impl LookupStore for MemoryStore {
             .label
             .clone();
         let kept = self.callback(&label);
+        if let CallbackReport::Unusable(reason) = &new.report {
+            self.held().unusable.push(reason.clone());
+        }
         Ok(if kept { Ok(Kept::Now { outstanding: 0 }) } else { Err(CallbackRefusal::Closed(new.now)) })
     }
 
@@ -395,6 +400,14 @@ impl Scene {
     }
 
     pub(crate) fn runner(&self, seed: u64) -> Runner<MemoryStore, MemoryRetriever, PausedClock, Labels> {
+        self.runner_with(seed, Labels(self.labels.clone()))
+    }
+
+    pub(crate) fn runner_with<E: Expand>(
+        &self,
+        seed: u64,
+        expand: E,
+    ) -> Runner<MemoryStore, MemoryRetriever, PausedClock, E> {
         let settings = RunnerSettings {
             budgets: self.budgets,
             dialect: trapi::Dialect::V1,
@@ -405,7 +418,6 @@ impl Scene {
             max_recovered_bytes: 1000,
         };
         let owner = ConsumerName::random("test", &mut StdRng::seed_from_u64(seed));
-        let expand = Labels(self.labels.clone());
         let (store, retriever) = (self.store.clone(), self.retriever.clone());
         Runner::new(store, retriever, self.clock, expand, owner, settings, self.waits.clone())
     }

@@ -8,3 +8,4 @@ mod outcomes;
 mod recovery;
 mod takeover;
 mod timing;
+mod work;

@@ -7,7 +7,9 @@ mod rehydrate;
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header::RETRY_AFTER};
-use shepherd_retriever::{Retriever, SubmissionMetadata, SubmissionOutcome};
+use shepherd_retriever::{
+    QueryError, Retriever, SubmissionMetadata, SubmissionOutcome, SyncAnswer, SyncQuery,
+};
 use testkit::retriever::{Behaviour, Plan};
 use testkit::{Babbler, RetrieverDouble};
 
@@ -197,4 +199,59 @@ async fn answers_without_end_are_read_to_a_small_bound() {
         assert!(matches!(&recovered, Recovered::Lost { .. }), "{recovered:?}");
         assert!(babbler.said() < FEW_BYTES, "{status}: {}", babbler.said());
     }
+}
+
+fn sync_query(url: &str, max_answer_bytes: usize) -> SyncQuery {
+    testkit::http::install_crypto_provider();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    SyncQuery::new(http, format!("{url}/query").parse().unwrap(), max_answer_bytes)
+}
+
+async fn ask(service: &SyncQuery, timeout: Duration) -> Result<SyncAnswer, QueryError> {
+    let metadata = SubmissionMetadata { traceparent: "00-1-2-01".to_owned() };
+    service.post(body(), &metadata, timeout).await
+}
+
+#[tokio::test]
+async fn query_is_answered_on_the_connection() {
+    let double = RetrieverDouble::start().await.unwrap();
+    let answer = ask(&sync_query(&double.url(), 1 << 20), 10 * SECOND).await.unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(answer["message"]["results"].as_array().unwrap().len(), 10);
+    assert_eq!(double.sync_queries()[0].traceparent(), Some("00-1-2-01"));
+}
+
+#[tokio::test]
+async fn query_without_a_usable_answer_says_why() {
+    let refused = Behaviour::answer().refuse(StatusCode::BAD_REQUEST, "no such thing");
+    let hung_up = Behaviour::answer().hang_up();
+    for (behaviour, limit, why) in [
+        (refused, 1 << 20, "refused with status 400: no such thing"),
+        (hung_up, 1 << 20, "the connection broke"),
+        (Behaviour::answer(), 100, "the answer is larger than 100 bytes"),
+    ] {
+        let double = RetrieverDouble::builder().plan(Plan::always(behaviour)).start().await.unwrap();
+        let error = ask(&sync_query(&double.url(), limit), 10 * SECOND).await.unwrap_err();
+        assert!(error.to_string().starts_with(why), "{error}");
+        assert_eq!(double.sync_queries().len(), 1, "what has arrived is not sent again");
+    }
+}
+
+#[tokio::test]
+async fn query_ends_with_its_timeout_whether_the_service_is_silent_or_away() {
+    let silent = RetrieverDouble::builder().plan(Plan::always(Behaviour::answer().ack_never()));
+    let mut double = silent.start().await.unwrap();
+    let service = sync_query(&double.url(), 1 << 20);
+    assert_eq!(ask(&service, SECOND / 5).await, Err(QueryError::TimedOut(SECOND / 5)));
+    double.stop().await;
+    let away = ask(&service, SECOND / 5).await;
+    assert!(matches!(away, Err(QueryError::NotReached { .. })), "{away:?}");
+}
+
+#[tokio::test]
+async fn query_is_sent_again_where_the_service_was_too_busy() {
+    let busy = Behaviour::answer().refuse(StatusCode::SERVICE_UNAVAILABLE, "later");
+    let double = RetrieverDouble::builder().plan(Plan::default().nth(0, busy)).start().await.unwrap();
+    ask(&sync_query(&double.url(), 1 << 20), 10 * SECOND).await.unwrap();
+    assert_eq!(double.sync_queries().len(), 2);
 }

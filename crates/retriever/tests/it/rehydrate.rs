@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use shepherd_retriever::{Rehydrated, RehydrationError, RehydrationRequest, Rehydrator, SubmissionMetadata};
+use shepherd_retriever::{QueryError, RehydrationRequest, SubmissionMetadata, SyncAnswer, SyncQuery};
 use testkit::retriever::Rehydration;
 use testkit::{Babbler, RetrieverDouble};
 use trapi::Members;
@@ -12,12 +12,7 @@ use trapi::Members;
 const SECOND: Duration = Duration::from_secs(1);
 const LIMIT_BYTES: usize = 1 << 20;
 
-fn rehydrator(url: &str) -> Rehydrator {
-    let http = testkit::http::plain_client().unwrap();
-    Rehydrator::new(http, format!("{url}/rehydrate").parse().unwrap(), LIMIT_BYTES)
-}
-
-async fn fill(url: &str, timeout: Duration) -> Result<Rehydrated, RehydrationError> {
+async fn fill(url: &str, timeout: Duration) -> Result<SyncAnswer, QueryError> {
     let message = json!({ "knowledge_graph": { "nodes": { "CHEBI:6801": {} }, "edges": {} } }).to_string();
     let parameters: Members = serde_json::from_str(r#"{"timeout":9,"x":1e0}"#).unwrap();
     let request = RehydrationRequest {
@@ -26,7 +21,9 @@ async fn fill(url: &str, timeout: Duration) -> Result<Rehydrated, RehydrationErr
         timeout_seconds: timeout.as_secs_f64(),
     };
     let metadata = SubmissionMetadata { traceparent: "00-1-2-01".to_owned() };
-    rehydrator(url).rehydrate(request.to_json().unwrap(), &metadata, timeout).await
+    let http = testkit::http::plain_client().unwrap();
+    let service = SyncQuery::new(http, format!("{url}/rehydrate").parse().unwrap(), LIMIT_BYTES);
+    service.post(request.to_json().unwrap(), &metadata, timeout).await
 }
 
 async fn double(rehydration: Rehydration) -> RetrieverDouble {
@@ -39,7 +36,7 @@ async fn double(rehydration: Rehydration) -> RetrieverDouble {
 async fn message_comes_back_filled() {
     for (rehydration, expected) in [(Rehydration::Fill, ""), (Rehydration::Compressed, "zstd")] {
         let double = double(rehydration).await;
-        let Rehydrated { body, encoding } = fill(&double.url(), 20 * SECOND).await.unwrap();
+        let SyncAnswer { body, encoding } = fill(&double.url(), 20 * SECOND).await.unwrap();
         assert_eq!(encoding, expected);
         if encoding.is_empty() {
             let value: Value = serde_json::from_slice(&body).unwrap();
@@ -61,16 +58,16 @@ async fn failures_are_told_apart() {
     };
     for status in [StatusCode::BAD_REQUEST, StatusCode::INTERNAL_SERVER_ERROR, StatusCode::ACCEPTED] {
         let error = ended(Rehydration::Refuse(status), 20 * SECOND).await;
-        assert_eq!(error, RehydrationError::Refused { status: status.as_u16(), body_start: String::new() });
+        assert_eq!(error, QueryError::Refused { status: status.as_u16(), body_start: String::new() });
     }
     let error = ended(Rehydration::Redirect("http://127.0.0.1:9/".to_owned()), 20 * SECOND).await;
-    assert!(matches!(error, RehydrationError::Refused { status: 307, .. }), "{error}");
+    assert!(matches!(error, QueryError::Refused { status: 307, .. }), "{error}");
     let error = ended(Rehydration::Hang, SECOND).await;
-    assert_eq!(error, RehydrationError::Late { timeout: SECOND });
+    assert_eq!(error, QueryError::TimedOut(SECOND));
     let error = ended(Rehydration::HangUp, 20 * SECOND).await;
-    assert!(matches!(error, RehydrationError::Broken { .. }), "{error}");
+    assert!(matches!(error, QueryError::Broken { .. }), "{error}");
     let large = Rehydration::Bytes(vec![b' '; LIMIT_BYTES + 1].into());
-    assert_eq!(ended(large, 20 * SECOND).await, RehydrationError::TooLarge { limit_bytes: LIMIT_BYTES });
+    assert_eq!(ended(large, 20 * SECOND).await, QueryError::TooLarge { limit: LIMIT_BYTES });
 }
 
 #[tokio::test]
@@ -79,7 +76,7 @@ async fn answer_without_end_is_read_to_the_limit() {
     const FEW_BYTES: u64 = 32 << 20;
     let babbler = Babbler::start(StatusCode::OK).await.unwrap();
     let error = fill(&babbler.url(), 20 * SECOND).await.unwrap_err();
-    assert_eq!(error, RehydrationError::TooLarge { limit_bytes: LIMIT_BYTES });
+    assert_eq!(error, QueryError::TooLarge { limit: LIMIT_BYTES });
     assert!(babbler.said() < FEW_BYTES, "{}", babbler.said());
 }
 
@@ -89,12 +86,12 @@ async fn retriever_that_comes_up_inside_the_time_is_reached_and_one_that_does_no
     double.stop().await;
     let url = double.url();
     let error = fill(&url, SECOND / 2).await.unwrap_err();
-    assert!(matches!(error, RehydrationError::Unreached { .. }), "{error}");
+    assert!(matches!(error, QueryError::NotReached { .. }), "{error}");
     let filling = tokio::spawn(async move { fill(&url, 60 * SECOND).await });
     double.resume().await.unwrap();
     filling.await.unwrap().unwrap();
     double.set_rehydration(Rehydration::Refuse(StatusCode::SERVICE_UNAVAILABLE));
     let error = fill(&double.url(), SECOND).await.unwrap_err();
-    assert!(matches!(&error, RehydrationError::Unreached { reason } if reason.contains("503")), "{error}");
+    assert!(matches!(&error, QueryError::NotReached { reason } if reason.contains("503")), "{error}");
     assert!(double.rehydrations().len() > 2, "asked again");
 }

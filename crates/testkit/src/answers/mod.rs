@@ -10,10 +10,12 @@ mod question;
 
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use crate::knowledge::Knowledge;
 use entities::{Entity, Family};
 pub use question::QuestionError;
-use question::{QNode, Question, stable_hash};
+pub(crate) use question::{QNode, Question, stable_hash};
 
 /// The TRAPI version the answers follow.
 pub const SCHEMA_VERSION: &str = "1.6.0";
@@ -21,7 +23,7 @@ pub const SCHEMA_VERSION: &str = "1.6.0";
 pub const BIOLINK_VERSION: &str = "4.2.6";
 
 /// How much an answer holds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct AnswerSpec {
     /// Number of results; a graph with every node pinned has one at most. Default 10.
     pub results: usize,
@@ -32,15 +34,17 @@ pub struct AnswerSpec {
     /// One more result, whose answer is this id and no family's member: what makes an answer out of this one can be
     /// searched for it. Default none; a graph with every node pinned has none either.
     pub trace: Option<String>,
+    /// Where answers come from, in place of inventions: all that this graph knows is then told. Default none.
+    pub knowledge: Option<Arc<Knowledge>>,
 }
 
 impl Default for AnswerSpec {
     fn default() -> Self {
-        Self { results: 10, overlap: 0.5, answer_node: None, trace: None }
+        Self { results: 10, overlap: 0.5, answer_node: None, trace: None, knowledge: None }
     }
 }
 
-/// A `message` that answers `query_graph`.
+/// A `message` that answers `query_graph` with inventions.
 ///
 /// # Errors
 /// [`QuestionError`] when the graph has no nodes, no edges, or edges between nodes that are not there.
@@ -84,7 +88,10 @@ pub fn dehydrate(knowledge_graph: &mut Value) {
 
 /// Adds what a node or an edge of `knowledge_graph` lacks: names, categories, sources, and its attributes, which
 /// replace those that came.
-pub fn rehydrate(knowledge_graph: &mut Value) {
+pub fn rehydrate(knowledge_graph: &mut Value, spec: &AnswerSpec) {
+    if let Some(knowledge) = &spec.knowledge {
+        return knowledge.rehydrate(knowledge_graph);
+    }
     let text =
         |thing: &Value, key: &str| thing.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     for (id, node) in members_mut(knowledge_graph, "nodes") {

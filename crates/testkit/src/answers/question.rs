@@ -19,45 +19,45 @@ pub enum QuestionError {
     },
 }
 
-pub(super) struct QNode {
-    pub(super) key: String,
-    pub(super) ids: Vec<String>,
-    categories: Vec<String>,
+pub(crate) struct QNode {
+    pub(crate) key: String,
+    pub(crate) ids: Vec<String>,
+    pub(crate) categories: Vec<String>,
 }
 
 impl QNode {
-    pub(super) fn category(&self) -> Option<&str> {
+    pub(crate) fn category(&self) -> Option<&str> {
         self.categories.first().map(String::as_str)
     }
 }
 
-pub(super) struct QEdge {
-    pub(super) key: String,
+pub(crate) struct QEdge {
+    pub(crate) key: String,
     /// Position of the node in [`Question::nodes`].
-    pub(super) subject: usize,
-    pub(super) object: usize,
-    predicates: Vec<String>,
-    pub(super) qualifiers: Vec<Value>,
+    pub(crate) subject: usize,
+    pub(crate) object: usize,
+    pub(crate) predicates: Vec<String>,
+    pub(crate) qualifiers: Vec<Value>,
 }
 
 impl QEdge {
     /// One of the predicates asked for, always the same one for the same pair.
-    pub(super) fn predicate_for(&self, subject: &str, object: &str) -> &str {
+    pub(crate) fn predicate_for(&self, subject: &str, object: &str) -> &str {
         let count = self.predicates.len().max(1) as u64;
         let pick = usize::try_from(stable_hash(&[subject, object]) % count).unwrap_or(0);
         self.predicates.get(pick).map_or("biolink:related_to", String::as_str)
     }
 }
 
-pub(super) struct Question {
-    pub(super) nodes: Vec<QNode>,
-    pub(super) edges: Vec<QEdge>,
+pub(crate) struct Question {
+    pub(crate) nodes: Vec<QNode>,
+    pub(crate) edges: Vec<QEdge>,
     /// Differs between graphs that ask different things.
-    pub(super) signature: u64,
+    pub(crate) signature: u64,
 }
 
 impl Question {
-    pub(super) fn parse(query_graph: &Value) -> Result<Self, QuestionError> {
+    pub(crate) fn parse(query_graph: &Value) -> Result<Self, QuestionError> {
         let nodes: Vec<QNode> = members(query_graph, "nodes")?
             .map(|(key, node)| QNode {
                 key: key.clone(),
@@ -81,7 +81,7 @@ impl Question {
 
     /// Position of the node that holds the answer: the one named, else the unpinned node with the fewest edges, which in
     /// a chain is its end. `None` when every node is pinned.
-    pub(super) fn answer_node(&self, wanted: Option<&str>) -> Option<usize> {
+    pub(crate) fn answer_node(&self, wanted: Option<&str>) -> Option<usize> {
         let unpinned = || self.nodes.iter().enumerate().filter(|(_, node)| node.ids.is_empty());
         let named = unpinned().find(|(_, node)| Some(node.key.as_str()) == wanted);
         let degree =
@@ -92,7 +92,7 @@ impl Question {
     }
 
     /// Whether type 2 diabetes is pinned, for which the built-in drug names are.
-    pub(super) fn is_about_diabetes(&self) -> bool {
+    pub(crate) fn is_about_diabetes(&self) -> bool {
         self.nodes.iter().any(|node| node.ids.iter().any(|id| id == "MONDO:0005148"))
     }
 }
@@ -129,7 +129,7 @@ fn qualifiers(edge: &Value) -> Vec<Value> {
 }
 
 /// FNV-1a over the parts: the same on every machine and in every version, unlike the standard library's hashers.
-pub(super) fn stable_hash(parts: &[&str]) -> u64 {
+pub(crate) fn stable_hash(parts: &[&str]) -> u64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     for part in parts {
         hasher.write(part.as_bytes());

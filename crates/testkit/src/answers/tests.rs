@@ -119,7 +119,7 @@ fn rehydration_fills_what_is_missing_and_keeps_the_rest() {
         "nodes": { "CHEBI:6801": { "name": "kept" } },
         "edges": { "e": { "subject": "CHEBI:6801", "predicate": "biolink:treats", "object": "MONDO:0005148" } },
     });
-    rehydrate(&mut kg);
+    rehydrate(&mut kg, &AnswerSpec::default());
     assert_eq!(kg["nodes"]["CHEBI:6801"]["name"], "kept");
     assert!(kg["nodes"]["CHEBI:6801"]["categories"].is_array());
     assert_eq!(kg["edges"]["e"]["sources"].as_array().unwrap().len(), 2);
@@ -132,6 +132,6 @@ fn what_was_taken_out_is_filled_in_again() {
     let mut kg = full["knowledge_graph"].clone();
     dehydrate(&mut kg);
     assert!(!kg.to_string().contains("attributes"));
-    rehydrate(&mut kg);
+    rehydrate(&mut kg, &AnswerSpec::default());
     assert_eq!(kg["edges"], full["knowledge_graph"]["edges"]);
 }

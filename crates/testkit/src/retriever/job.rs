@@ -78,7 +78,14 @@ impl Job {
             Payload::Status(status, description) => {
                 (answers::empty_message(graph), status.clone(), description.clone())
             }
-            _ => (answers::message(graph, &spec)?, "Success".to_owned(), format!("{results} results.")),
+            _ => {
+                let message = match &spec.knowledge {
+                    Some(knowledge) => knowledge.message(graph, &self.submission.query["parameters"])?,
+                    None => answers::message(graph, &spec)?,
+                };
+                let results = message["results"].as_array().map_or(0, Vec::len);
+                (message, "Success".to_owned(), format!("{results} results."))
+            }
         };
         if self.submission.query.pointer("/parameters/dehydrated") == Some(&Value::Bool(true)) {
             answers::dehydrate(&mut message["knowledge_graph"]);

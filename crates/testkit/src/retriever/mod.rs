@@ -21,6 +21,7 @@ use std::time::Duration;
 use crate::answers::AnswerSpec;
 use crate::http;
 use crate::journal::{WaitError, lock};
+use crate::knowledge::Knowledge;
 use crate::serve::{HttpServer, ServeError};
 pub use plan::{Ack, Behaviour, Encoding, Payload, Plan, WorkStarts};
 pub use record::{CallbackOutcome, CallbackRecord, Submission};
@@ -78,6 +79,12 @@ impl RetrieverBuilder {
     /// What answers look like unless a behaviour says otherwise.
     pub fn answers(mut self, answers: AnswerSpec) -> Self {
         self.answers = answers;
+        self
+    }
+
+    /// Answers from this knowledge graph, in place of inventions.
+    pub fn knowledge(mut self, knowledge: impl Into<Arc<Knowledge>>) -> Self {
+        self.answers.knowledge = Some(knowledge.into());
         self
     }
 

@@ -49,7 +49,7 @@ pub(super) async fn rehydrate(
     let places = ["/message/knowledge_graph", "/knowledge_graph", ""];
     let place = places.into_iter().find(|place| value.pointer(place).is_some());
     if let Some(graph) = place.and_then(|place| value.pointer_mut(place)) {
-        answers::rehydrate(graph);
+        answers::rehydrate(graph, &shared.answers);
     }
     let json = [(header::CONTENT_TYPE, "application/json")];
     let zstd = [(header::CONTENT_ENCODING, "zstd")];
