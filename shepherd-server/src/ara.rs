@@ -23,44 +23,52 @@ impl FromStr for Ara {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        Ok(match text {
-            "aragorn" => Self::Aragorn,
-            "arax" => Self::Arax,
-            "bte" => Self::Bte,
-            "example" => Self::Example,
-            "sipr" => Self::Sipr,
-            _ => return Err(()),
-        })
+        Self::ALL.iter().copied().find(|ara| ara.as_str() == text).ok_or(())
     }
 }
 
 /// What may be in a workflow behind the lookup, as a client is told that put something else there.
 static ALLOWED: LazyLock<String> = LazyLock::new(|| format!("one of {}", NAMES.join(", ")));
 
-/// A query that its persona cannot run.
-#[derive(Debug)]
-pub(crate) enum Unplanned {
-    /// The persona has no workers yet.
-    NoWorkers,
-    /// The client must change something.
-    Invalid(Invalid),
-}
-
 impl Ara {
-    pub(crate) const ALL: [Self; 5] = [Self::Aragorn, Self::Arax, Self::Bte, Self::Example, Self::Sipr];
+    /// All of them, in the order in which they are listed.
+    pub(crate) const ALL: &[Self] = &[
+        // one per line, to be added to
+        Self::Aragorn,
+        Self::Arax,
+        Self::Bte,
+        Self::Example,
+        Self::Sipr,
+    ];
+
+    /// Where its own OpenAPI document is.
+    pub(crate) fn openapi_path(self) -> &'static str {
+        match self {
+            Self::Aragorn => "/aragorn/openapi.json",
+            Self::Arax => "/arax/openapi.json",
+            Self::Bte => "/bte/openapi.json",
+            Self::Example => "/example/openapi.json",
+            Self::Sipr => "/sipr/openapi.json",
+        }
+    }
+
+    /// Their names, for people.
+    pub(crate) fn names() -> String {
+        Self::ALL.iter().map(|ara| ara.as_str()).collect::<Vec<_>>().join(", ")
+    }
 
     /// The team that answers for it in the network's registry.
     pub(crate) fn team(self) -> &'static str {
         match self {
-            Self::Aragorn | Self::Example | Self::Sipr => "Ranking Agent",
             Self::Arax => "Expander Agent",
             Self::Bte => "Exploring Agent",
+            _ => "Ranking Agent",
         }
     }
 
     /// Whether it answers questions for paths.
     pub(crate) fn finds_paths(self) -> bool {
-        matches!(self, Self::Aragorn)
+        matches!(self, Self::Aragorn | Self::Arax)
     }
 
     /// The operations of a workflow that TRAPI has a name for.
@@ -81,55 +89,70 @@ impl Ara {
     }
 
     /// The operations that `query` runs through, lookup first and delivery last.
-    pub(crate) fn plan(self, query: &Query, question: &Question) -> Result<Vec<String>, Unplanned> {
-        let lookup = self.lookup(question)?;
+    ///
+    /// # Errors
+    /// [`Invalid`] names what the client must change.
+    pub(crate) fn plan(self, query: &Query, question: &Question) -> Result<Vec<String>, Invalid> {
+        let lookup = self.lookup(query, question)?;
         if let Some(workflow) = query.workflow.as_deref().filter(|_| brings_results(query))
             && workflow.first().is_some_and(|first| NAMES.contains(&first.id.as_str()))
         {
-            let mut plan = operations(workflow, 0).map_err(Unplanned::Invalid)?;
+            let mut plan = operations(workflow, 0)?;
             plan.push("finish_query".to_owned());
             return Ok(plan);
         }
         let mut plan = vec![lookup.to_owned(), "merge".to_owned()];
         match &query.workflow {
-            Some(workflow) => plan.extend(after_lookup(workflow, lookup).map_err(Unplanned::Invalid)?),
+            Some(workflow) => plan.extend(after_lookup(workflow, lookup)?),
             None => plan.extend(self.own_workflow(question).iter().map(|&id| id.to_owned())),
         }
         plan.push("finish_query".to_owned());
         Ok(plan)
     }
 
-    fn lookup(self, question: &Question) -> Result<&'static str, Unplanned> {
-        let no_paths = || Invalid::new("message.query_graph.paths", Problem::NotOneOf("absent for this ARA"));
+    fn lookup(self, query: &Query, question: &Question) -> Result<&'static str, Invalid> {
         match (self, question) {
             (Self::Aragorn, Question::Pathfinder(_)) => Ok("aragorn.pathfinder"),
             (Self::Aragorn, Question::Lookup | Question::Inferred(_)) => Ok("aragorn.lookup"),
+            (Self::Arax, Question::Pathfinder(_)) => Ok("arax.pathfinder"),
+            (Self::Arax, Question::Lookup | Question::Inferred(_)) => Ok("arax.lookup"),
             (Self::Bte, Question::Lookup | Question::Inferred(_)) => Ok("bte.lookup"),
             (Self::Example, Question::Lookup | Question::Inferred(_)) => Ok("example.lookup"),
-            (Self::Bte | Self::Example, Question::Pathfinder(_)) => Err(Unplanned::Invalid(no_paths())),
-            (Self::Arax | Self::Sipr, _) => Err(Unplanned::NoWorkers),
+            (Self::Sipr, Question::Lookup | Question::Inferred(_)) => {
+                query.query_graph.set_input().map(|_| "sipr.lookup")
+            }
+            (_, Question::Pathfinder(_)) => {
+                Err(Invalid::new("message.query_graph.paths", Problem::NotOneOf("absent for this ARA")))
+            }
         }
     }
 
     /// The persona's own workflow after the lookup.
     fn own_workflow(self, question: &Question) -> &'static [&'static str] {
         match (self, question) {
-            (_, Question::Pathfinder(_)) => &[
+            (Self::Aragorn, Question::Pathfinder(_)) => &[
                 "score_paths",
                 "sort_results_score",
                 "filter_analyses_top_n",
                 "filter_kgraph_orphans",
                 REHYDRATE,
             ],
-            // its made-up scores are part of its answer
-            (Self::Example, _) => &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"],
-            (Self::Aragorn | Self::Arax | Self::Bte | Self::Sipr, _) => &[
+            (_, Question::Pathfinder(_)) => {
+                &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans", REHYDRATE]
+            }
+            // what it searches comes without content
+            (Self::Sipr, _) => {
+                &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans", REHYDRATE]
+            }
+            (Self::Aragorn | Self::Bte, _) => &[
                 "aragorn.omnicorp",
                 "aragorn.score",
                 "sort_results_score",
                 "filter_results_top_n",
                 "filter_kgraph_orphans",
             ],
+            // scores are part of the answers
+            _ => &["sort_results_score", "filter_results_top_n", "filter_kgraph_orphans"],
         }
     }
 }

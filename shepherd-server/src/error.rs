@@ -10,15 +10,15 @@ use runtime::{Causes, ForbiddenUrl, UnusableBody};
 use serde::Serialize;
 use state::StateError;
 use trapi::{Invalid, Problem};
+
+use crate::ara::Ara;
 use utoipa::ToSchema;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApiError {
-    #[error("no such ARA; there are aragorn, arax, bte, example and sipr")]
+    #[error("no such ARA; there are {}", Ara::names())]
     NoSuchAra,
-    #[error("{ara} has no workers yet")]
-    NotImplemented { ara: &'static str },
     #[error("unknown or expired id")]
     NoSuchJob,
     #[error("unknown or expired callback id")]
@@ -79,7 +79,6 @@ impl ApiError {
     fn status(&self) -> StatusCode {
         match self {
             Self::NoSuchAra | Self::NoSuchJob | Self::NoSuchCallback => StatusCode::NOT_FOUND,
-            Self::NotImplemented { .. } => StatusCode::NOT_IMPLEMENTED,
             Self::CallbackTooLate { .. } | Self::CallbackRemoved => StatusCode::GONE,
             Self::Invalid(invalid) => match invalid.problem {
                 // not even a document
@@ -112,7 +111,6 @@ impl ApiError {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::NoSuchAra => "no_such_ara",
-            Self::NotImplemented { .. } => "not_implemented",
             Self::NoSuchJob => "no_such_job",
             Self::NoSuchCallback => "no_such_callback",
             Self::CallbackTooLate { .. } => "lookup_closed",

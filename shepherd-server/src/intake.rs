@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::admission::Place;
 use crate::app::Gateway;
-use crate::ara::{Ara, Unplanned};
+use crate::ara::Ara;
 use crate::body;
 use crate::error::ApiError;
 use crate::trace;
@@ -58,10 +58,7 @@ pub(crate) async fn examine(
         let body = runtime::decode(&wire, encoding, limit).map_err(ApiError::UnusableBody)?;
         let query = Query::parse(&body)?;
         let question = query.query_graph.examine()?;
-        let plan = ara.plan(&query, &question).map_err(|unplanned| match unplanned {
-            Unplanned::NoWorkers => ApiError::NotImplemented { ara: ara.as_str() },
-            Unplanned::Invalid(invalid) => invalid.into(),
-        })?;
+        let plan = ara.plan(&query, &question)?;
         // a plan without a merge works on the client's own message
         if !plan.iter().any(|operation| operation == "merge") {
             let text = std::str::from_utf8(&body).map_err(|_| Invalid::new("", Problem::NotUtf8))?;

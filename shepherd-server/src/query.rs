@@ -49,8 +49,6 @@ enum Refused {
     NotAQuery(ErrorBody),
     #[response(status = 429, description = "too many requests at once: see Retry-After")]
     TooMany(ErrorBody),
-    #[response(status = 501, description = "this persona has no workers yet")]
-    NoWorkers(ErrorBody),
     #[response(status = 503, description = "no room or no Redis: see Retry-After")]
     Unavailable(ErrorBody),
 }

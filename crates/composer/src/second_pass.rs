@@ -21,7 +21,7 @@ use trapi::{Dialect, LogLevel, Members, Query};
 
 /// Makes second passes.
 pub(crate) struct SecondPass {
-    retriever: SyncQuery,
+    rehydrator: SyncQuery,
     budgets: Budgets,
     /// In which a message is sent.
     pub(crate) dialect: Dialect,
@@ -54,7 +54,7 @@ pub(crate) enum NotFilled {
     GivenUp(String),
     #[error("the request cannot be written")]
     Write(#[from] serde_json::Error),
-    #[error(transparent)]
+    #[error("Retriever: {0}")]
     Retriever(#[from] QueryError),
     #[error("the encoding `{0}` is not known")]
     Encoding(String),
@@ -98,7 +98,7 @@ impl SecondPass {
         let settings = &startup.settings;
         let (http, url) = (startup.http.clone(), settings.kg_rehydrate_url.clone());
         Self {
-            retriever: SyncQuery::new(http, url, settings.callback_max_request_bytes),
+            rehydrator: SyncQuery::new(http, url, settings.callback_max_request_bytes),
             budgets: settings.budgets,
             dialect: settings.retriever_trapi_version,
             slots: Semaphore::new((settings.task_limit / 2).clamp(1, Semaphore::MAX_PERMITS)),
@@ -140,7 +140,7 @@ impl SecondPass {
         let request = RehydrationRequest { message, parameters: &dehydrated.parameters, timeout_seconds };
         let body = request.to_json()?;
         let metadata = SubmissionMetadata { traceparent: runtime::traceparent(span, &record.traceparent) };
-        Ok(self.retriever.post(body, &metadata, end.remaining(now)).await?)
+        Ok(self.rehydrator.post(body, &metadata, end.remaining(now)).await?)
     }
 }
 

@@ -13,7 +13,7 @@ use runtime::{UnusableBody, WireEncoding, body_work, decode, usable_payload};
 use state::CallbackReport;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
-use trapi::QueryGraph;
+use trapi::{LogEntry, LogLevel, QueryGraph};
 
 use crate::submission::Shared;
 
@@ -100,6 +100,12 @@ impl Assignment {
     /// The clock that the lookup goes by.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// An entry for the log that goes with the answer.
+    pub fn note(&self, level: LogLevel, message: impl Into<String>) -> LogEntry {
+        let timestamp = runtime::rfc3339(self.clock.now());
+        LogEntry { timestamp, level, code: None, message: message.into() }
     }
 
     /// Asks `service` and returns its answer, decoded. It is told to stop one margin before `end`, as

@@ -1,35 +1,45 @@
-//! Reading bodies under a limit.
+//! Reading what Retriever answers, never more of it than is wanted.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use http::header::CONTENT_ENCODING;
 
 use crate::outcome::{BODY_START_CHARS, causes};
 
-/// Whatever a short answer is followed by is not read to its end.
+/// A short body is small; whatever else comes is not read to its end.
 const MAX_START_BYTES: usize = 64 * 1024;
 
-/// Why a body was not read to its end.
-pub(crate) enum BodyError {
-    TooLarge { limit: usize },
+/// A whole body.
+pub(crate) struct Whole {
+    pub(crate) body: Bytes,
+    /// Its `Content-Encoding`; empty for none.
+    pub(crate) encoding: String,
+}
+
+/// Why there is none.
+pub(crate) enum NotWhole {
+    TooLarge,
     Broken { reason: String },
 }
 
-/// The whole body, of at most `limit` bytes.
-pub(crate) async fn whole(response: reqwest::Response, limit: usize) -> Result<Bytes, BodyError> {
+/// All of a body of at most so many bytes.
+pub(crate) async fn whole(response: reqwest::Response, limit_bytes: usize) -> Result<Whole, NotWhole> {
+    let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+    let encoding = encoding.unwrap_or_default().to_owned();
     let mut body = BytesMut::new();
     let mut stream = response.bytes_stream();
     while let Some(bytes) = stream.next().await {
-        let bytes = bytes.map_err(|error| BodyError::Broken { reason: causes(error) })?;
-        if body.len() + bytes.len() > limit {
-            return Err(BodyError::TooLarge { limit });
+        let bytes = bytes.map_err(|error| NotWhole::Broken { reason: causes(error) })?;
+        if body.len() + bytes.len() > limit_bytes {
+            return Err(NotWhole::TooLarge);
         }
         body.extend_from_slice(&bytes);
     }
-    Ok(body.freeze())
+    Ok(Whole { body: body.freeze(), encoding })
 }
 
-/// The first bytes of a body that should be short.
-pub(crate) async fn start_bytes(response: reqwest::Response) -> Vec<u8> {
+/// The first bytes of a body, as far as they come.
+pub(crate) async fn start(response: reqwest::Response) -> Vec<u8> {
     let mut start = Vec::new();
     let mut stream = response.bytes_stream();
     while let Some(Ok(bytes)) = stream.next().await {
@@ -42,12 +52,7 @@ pub(crate) async fn start_bytes(response: reqwest::Response) -> Vec<u8> {
     start
 }
 
-/// The first characters of a body, for people.
-pub(crate) async fn start(response: reqwest::Response) -> String {
-    shown_start(&start_bytes(response).await)
-}
-
-/// The first characters of bytes that should be text.
-pub(crate) fn shown_start(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).chars().take(BODY_START_CHARS).collect()
+/// As much of a refusal's body as is told.
+pub(crate) fn told(start: &[u8]) -> String {
+    String::from_utf8_lossy(start).chars().take(BODY_START_CHARS).collect()
 }

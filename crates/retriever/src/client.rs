@@ -15,13 +15,19 @@ use crate::retry;
 
 /// Asks Retriever to compress the callback's body.
 const CALLBACK_ACCEPT_ENCODING: HeaderName = HeaderName::from_static("callback-accept-encoding");
-pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// What goes with a submission beside its body.
 #[derive(Clone, Debug, Default)]
 pub struct SubmissionMetadata {
     /// W3C trace context; empty without one.
     pub traceparent: String,
+}
+
+impl SubmissionMetadata {
+    pub(crate) fn add_to(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        if self.traceparent.is_empty() { request } else { request.header(TRACEPARENT, &self.traceparent) }
+    }
 }
 
 /// The client of one Retriever. Cheap to clone.
@@ -64,17 +70,14 @@ impl Retriever {
     }
 
     async fn submit_once(&self, body: Bytes, metadata: &SubmissionMetadata, left: Duration) -> Attempt {
-        let mut request = self
+        let request = self
             .http
             .post(self.asyncquery.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(CALLBACK_ACCEPT_ENCODING, "zstd")
             .timeout(left)
             .body(body);
-        if !metadata.traceparent.is_empty() {
-            request = request.header(TRACEPARENT, &metadata.traceparent);
-        }
-        match request.send().await {
+        match metadata.add_to(request).send().await {
             // the only error that proves that nothing arrived
             Err(error) if error.is_connect() => Attempt::Again {
                 reason: format!("no connection to Retriever: {}", causes(error)),
@@ -114,12 +117,11 @@ async fn acknowledgement(response: reqwest::Response) -> Attempt {
         let after = retry::retry_after(response.headers(), SystemTime::now());
         return Attempt::Again { reason: format!("Retriever answered {}", status.as_u16()), after };
     }
-    let body = body::start_bytes(response).await;
+    let body = body::start(response).await;
     Attempt::Ended(if matches!(status, StatusCode::OK | StatusCode::ACCEPTED) {
         let job_id = serde_json::from_slice::<Acknowledgement>(&body).ok().and_then(|ack| ack.job_id);
         SubmissionOutcome::Accepted { job_id }
     } else {
-        let body_start = body::shown_start(&body);
-        SubmissionOutcome::Rejected { status: status.as_u16(), body_start }
+        SubmissionOutcome::Rejected { status: status.as_u16(), body_start: body::told(&body) }
     })
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
+use http::header::ACCEPT_ENCODING;
 use serde::Deserialize;
 use url::Url;
 
-use crate::body::{self, BodyError};
+use crate::body::{self, NotWhole, Whole};
 use crate::client::Retriever;
 use crate::outcome::causes;
 
@@ -79,14 +79,10 @@ impl Retriever {
                 response.status().as_u16()
             ));
         }
-        let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-        let encoding = encoding.unwrap_or_default().to_owned();
         match body::whole(response, limit).await {
-            Ok(body) => Ok((body, encoding)),
-            Err(BodyError::TooLarge { limit }) => {
-                Err(format!("the {what} of the job is larger than {limit} bytes"))
-            }
-            Err(BodyError::Broken { reason }) => Err(reason),
+            Ok(Whole { body, encoding }) => Ok((body, encoding)),
+            Err(NotWhole::TooLarge) => Err(format!("the {what} of the job is larger than {limit} bytes")),
+            Err(NotWhole::Broken { reason }) => Err(reason),
         }
     }
 

@@ -1,12 +1,11 @@
-//! The second pass: what a message looks like that is sent to be filled, as its nodes and edges came without their
-//! content. It is posted as a query that is answered on the connection: see [`SyncQuery`](crate::SyncQuery).
+//! The second pass: a message whose nodes and edges came without their content is sent to be filled.
 
 use bytes::Bytes;
 use trapi::Members;
 
 use crate::request::{Parameter, parameters};
 
-/// A message in the dialect that Retriever understands, as it is posted to `/rehydrate`.
+/// A message in the dialect that Retriever understands, as it is posted.
 #[derive(Debug)]
 pub struct RehydrationRequest<'a> {
     /// The message, a JSON object.

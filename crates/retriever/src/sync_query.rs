@@ -1,15 +1,15 @@
-//! Asking a TRAPI service that answers on the connection: Retriever's `/query`, or another agent's.
+//! Asking a TRAPI service that answers on the connection: Retriever's `/query` and `/rehydrate`, or another agent's.
 
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::body::{self, BodyError};
-use crate::client::{SubmissionMetadata, TRACEPARENT};
+use crate::body::{self, NotWhole, Whole};
+use crate::client::SubmissionMetadata;
 use crate::outcome::causes;
 use crate::retry;
 
@@ -26,7 +26,7 @@ pub enum QueryError {
     #[error("no answer within {:.1} s", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The service refused it.
-    #[error("refused with status {status}: {body_start}")]
+    #[error("refused with status {status}{}", behind_colon(.body_start))]
     Refused {
         /// The HTTP status.
         status: u16,
@@ -47,6 +47,10 @@ pub enum QueryError {
     },
 }
 
+fn behind_colon(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
 /// An answer as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncAnswer {
@@ -56,7 +60,7 @@ pub struct SyncAnswer {
     pub encoding: String,
 }
 
-/// A service's synchronous `/query`. Cheap to clone.
+/// A service that answers on the connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct SyncQuery {
     http: reqwest::Client,
@@ -65,7 +69,7 @@ pub struct SyncQuery {
 }
 
 impl SyncQuery {
-    /// The `/query` at `url`, whose answers are at most `max_answer_bytes` on the wire.
+    /// The service at `url`, whose answers are at most `max_answer_bytes` on the wire.
     pub fn new(http: reqwest::Client, url: Url, max_answer_bytes: usize) -> Self {
         Self { http, url, max_answer_bytes }
     }
@@ -102,21 +106,19 @@ impl SyncQuery {
             if left.saturating_sub(pause) < retry::least_time(timeout) {
                 return Err(QueryError::NotReached { reason });
             }
+            tracing::debug!("{reason}: asking again in {} ms", pause.as_millis());
             tokio::time::sleep(pause).await;
         }
     }
 
     async fn post_once(&self, query: Bytes, metadata: &SubmissionMetadata) -> Result<SyncAnswer, Failed> {
-        let mut request = self
+        let request = self
             .http
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT_ENCODING, "zstd, gzip")
             .body(query);
-        if !metadata.traceparent.is_empty() {
-            request = request.header(TRACEPARENT, &metadata.traceparent);
-        }
-        let response = request.send().await.map_err(|error| {
+        let response = metadata.add_to(request).send().await.map_err(|error| {
             if error.is_connect() {
                 return Failed::Again { reason: format!("no connection: {}", causes(error)), after: None };
             }
@@ -128,15 +130,14 @@ impl SyncQuery {
             return Err(Failed::Again { reason: format!("answered {}", status.as_u16()), after });
         }
         if status != StatusCode::OK {
-            let body_start = body::start(response).await;
+            let body_start = body::told(&body::start(response).await);
             return Err(Failed::Ended(QueryError::Refused { status: status.as_u16(), body_start }));
         }
-        let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-        let encoding = encoding.unwrap_or_default().to_owned();
-        match body::whole(response, self.max_answer_bytes).await {
-            Ok(body) => Ok(SyncAnswer { body, encoding }),
-            Err(BodyError::TooLarge { limit }) => Err(Failed::Ended(QueryError::TooLarge { limit })),
-            Err(BodyError::Broken { reason }) => Err(Failed::Ended(QueryError::Broken { reason })),
+        let limit = self.max_answer_bytes;
+        match body::whole(response, limit).await {
+            Ok(Whole { body, encoding }) => Ok(SyncAnswer { body, encoding }),
+            Err(NotWhole::TooLarge) => Err(Failed::Ended(QueryError::TooLarge { limit })),
+            Err(NotWhole::Broken { reason }) => Err(Failed::Ended(QueryError::Broken { reason })),
         }
     }
 }

@@ -27,7 +27,7 @@ pub use insist::insist;
 pub use payload::{UnusableBody, WireEncoding, body_work, decode, usable_payload, usable_text};
 pub use process::{Startup, StartupError, main_with, run_worker};
 pub use serve::serve;
-pub use settings::{OmnicorpFiles, Settings};
+pub use settings::{AraxPathfinderSettings, OmnicorpFiles, Settings};
 pub use shutdown::Shutdown;
 pub use telemetry::{LogFormat, LogSettings, TraceSettings, join_trace, trace_id, traceparent};
 pub use text::{Causes, log_entry, rfc3339};

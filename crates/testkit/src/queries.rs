@@ -39,6 +39,17 @@ pub fn pathfinder(subject: &str, object: &str) -> Value {
     } } })
 }
 
+/// What is near all of `members`? A question about a set, `SN`, to `ON`.
+pub fn set_input(members: &[&str], category: &str) -> Value {
+    let mut query = one_hop(category, "biolink:related_to", "uuid:01f9c2f5-4f4e-4a43-9f8e-5c64a1c0a3de");
+    let graph = &mut query["message"]["query_graph"];
+    graph["nodes"] = json!({
+        "SN": { "ids": ["uuid:01f9c2f5-4f4e-4a43-9f8e-5c64a1c0a3de"], "set_interpretation": "MANY", "member_ids": members },
+        "ON": { "categories": [category] },
+    });
+    query
+}
+
 /// A chain of lookups from `subject` (`n0`) over one unpinned node for each of `between` to `object`.
 pub fn multi_hop(subject: &str, between: &[&str], object: &str) -> Value {
     let last = between.len() + 1;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::dialect::Signs;
 use crate::json::{Kind, Object, Path, document, string};
-use crate::{Invalid, Members};
+use crate::{Invalid, Members, biolink};
 
 /// A TRAPI query graph. Absent and null members stay absent when written.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -117,6 +117,13 @@ pub struct PathConstraint {
     /// Other members.
     #[serde(flatten)]
     pub extra: Members,
+}
+
+impl PathConstraint {
+    /// The categories that say something: all but `biolink:NamedThing`, which everything is.
+    pub fn wanted(&self) -> impl Iterator<Item = &String> {
+        self.intermediate_categories.iter().flatten().filter(|category| *category != biolink::NAMED_THING)
+    }
 }
 
 impl QNode {

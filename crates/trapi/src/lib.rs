@@ -3,6 +3,7 @@
 //! Only what Shepherd decides on is typed. Everything else is kept as the bytes that came
 //! ([`Members`]), so that unknown properties and the spelling of numbers survive.
 
+pub mod biolink;
 mod dialect;
 mod error;
 mod graph;

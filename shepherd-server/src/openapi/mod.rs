@@ -47,12 +47,12 @@ impl Documents {
         whole.info = info(None, settings);
         whole.servers = Some(vec![server(settings)]);
         let mut all = vec![Served { name: "all personas", path: "/openapi.json", document: value(&whole) }];
-        for ara in Ara::ALL {
+        for &ara in Ara::ALL {
             let mut one = whole.clone();
             one.info = info(Some(ara), settings);
             let paths = whole.paths.paths.iter().filter_map(|(path, item)| of_ara(path, item, ara));
             one.paths.paths = paths.collect();
-            all.push(Served { name: ara.as_str(), path: path_of(ara), document: value(&one) });
+            all.push(Served { name: ara.as_str(), path: ara.openapi_path(), document: value(&one) });
         }
         Self(all)
     }
@@ -64,16 +64,6 @@ impl Documents {
         self.0.into_iter().fold(SwaggerUi::new("/docs").config(config), |ui, served| {
             ui.external_url_unchecked(Url::new(served.name, served.path), served.document)
         })
-    }
-}
-
-fn path_of(ara: Ara) -> &'static str {
-    match ara {
-        Ara::Aragorn => "/aragorn/openapi.json",
-        Ara::Arax => "/arax/openapi.json",
-        Ara::Bte => "/bte/openapi.json",
-        Ara::Example => "/example/openapi.json",
-        Ara::Sipr => "/sipr/openapi.json",
     }
 }
 

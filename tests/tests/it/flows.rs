@@ -266,18 +266,3 @@ async fn recorded_literature_counts_the_publications_of_nodes() {
         answer.0["message"]["knowledge_graph"]["nodes"][DIABETES]["attributes"].as_array().unwrap();
     assert!(attributes.iter().any(|attribute| attribute["value"] == 240_000), "{attributes:?}");
 }
-
-#[tokio::test]
-async fn personas_without_workers_say_so() {
-    let scene = scene::start(Plan::default(), |stack| stack.workers([])).await;
-    for ara in ["arax", "sipr"] {
-        let query = queries::with_callback(queries::treats(DIABETES), "http://127.0.0.1:9/");
-        for path in ["asyncquery", "query"] {
-            let reply = scene.post(&format!("/{ara}/{path}"), &[], query.to_string()).await;
-            assert_eq!(reply.status, 501);
-            let body = reply.json();
-            assert_eq!(body["code"], "not_implemented");
-            assert!(body["description"].as_str().unwrap().contains(ara), "{body}");
-        }
-    }
-}

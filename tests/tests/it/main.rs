@@ -25,6 +25,8 @@ mod metrics;
 mod openapi;
 mod operations;
 mod outages;
+mod paths;
+mod personas;
 mod redis_trouble;
 mod rehydration;
 mod responses;

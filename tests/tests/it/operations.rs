@@ -11,7 +11,7 @@ use crate::scene::{self, ARAGORN, DIABETES, Scene};
 /// Operations take turns between two processes.
 fn split(stack: StackBuilder) -> StackBuilder {
     stack
-        .workers(WORKERS)
+        .workers(WORKERS.iter().copied())
         .another_worker("other-operations", "operations")
         .env_for("operations", "OPERATIONS", "merge,aragorn.score,score_paths,filter_results_top_n")
         .env_for(
@@ -34,7 +34,7 @@ async fn text(scene: &Scene, ara: &str, query: &Value) -> String {
 
 #[tokio::test]
 async fn operations_in_two_processes_give_the_same_bytes() {
-    let together = scene::start(Plan::default(), |stack| stack.workers(WORKERS)).await;
+    let together = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
     let apart = scene::start(Plan::default(), split).await;
     let mut in_v2 = queries::treats(DIABETES);
     in_v2["parameters"] = json!({ "log_level": "INFO" });
@@ -134,13 +134,15 @@ fn scores(answer: &crate::answer::Answer) -> Vec<f64> {
 #[tokio::test]
 async fn paths_are_judged_by_a_model_where_there_is_one() {
     let query = queries::pathfinder("CHEBI:6801", DIABETES);
-    let by_graph = scene::start(Plan::default(), |stack| stack.workers(WORKERS)).await;
+    let by_graph = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
     let graph = scores(&by_graph.ask("aragorn", query.clone()).await);
     let folder = tempfile::tempdir().unwrap();
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/path_model/tests/model/graph.json");
     std::fs::copy(model, folder.path().join("classifier.json")).unwrap();
     let by_model = scene::start(Plan::default(), |stack| {
-        stack.workers(WORKERS).env("PATHFINDER_EMBEDDINGS_DIR", &folder.path().display().to_string())
+        stack
+            .workers(WORKERS.iter().copied())
+            .env("PATHFINDER_EMBEDDINGS_DIR", &folder.path().display().to_string())
     })
     .await;
     let model = scores(&by_model.ask("aragorn", query).await);

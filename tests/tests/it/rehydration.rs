@@ -168,9 +168,9 @@ async fn second_pass_that_fails_costs_nothing_but_itself() {
     let deep = format!("{{\"message\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000));
     let bomb = zstd::encode_all(&vec![b' '; LIMIT_BYTES + 1][..], 1).unwrap();
     for (rehydration, why) in [
-        (Rehydration::Refuse(StatusCode::INTERNAL_SERVER_ERROR), "status 500"),
-        (Rehydration::Refuse(StatusCode::NOT_FOUND), "status 404"),
-        (Rehydration::Redirect(scene.retriever.url()), "status 307"),
+        (Rehydration::Refuse(StatusCode::INTERNAL_SERVER_ERROR), "refused with status 500"),
+        (Rehydration::Refuse(StatusCode::NOT_FOUND), "refused with status 404"),
+        (Rehydration::Redirect(scene.retriever.url()), "refused with status 307"),
         (Rehydration::HangUp, "connection broke"),
         (Rehydration::Bytes("<html>".into()), "no JSON object"),
         (Rehydration::Bytes("{}".into()), "message: is missing"),
@@ -254,7 +254,7 @@ async fn second_pass_in_a_process_of_its_own_gives_the_same_answer() {
     apart.retriever.set_rehydration(Rehydration::Refuse(StatusCode::BAD_GATEWAY));
     let answer = apart.ask("aragorn", paths()).await;
     assert_eq!(answer.status(), "Success");
-    answer.assert_logged("WARNING", "status 502");
+    answer.assert_logged("WARNING", "refused with status 502");
     apart.idle().await;
     assert!(apart.keys(":message").await.is_empty(), "nothing stays behind");
 }

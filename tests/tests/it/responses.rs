@@ -65,7 +65,7 @@ fn dehydrated(mut query: Value) -> Value {
 }
 
 async fn write_all(dialect: &str, adapt: impl Fn(&mut Value)) {
-    let scene = scene::start(Plan::default(), |stack| stack.workers(WORKERS)).await;
+    let scene = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("responses").join(dialect);
     std::fs::create_dir_all(&folder).unwrap();
     for case in cases() {

@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::time::Duration;
 use testkit::ars::Delivery;
 use testkit::poll::eventually;
-use testkit::retriever::{Behaviour, Plan, Submission};
+use testkit::retriever::{Behaviour, Plan, RetrieverBuilder, Submission};
 use testkit::stack::{RetrieverChoice, StackBuilder};
-use testkit::{ArsDouble, RetrieverDouble, Stack, queries};
+use testkit::{ArsDouble, Knowledge, RetrieverDouble, Stack, queries};
 
 use crate::answer::Answer;
 use crate::strict;
@@ -60,7 +60,16 @@ pub(crate) async fn aragorn(plan: Plan) -> Scene {
 
 /// A stack as `adapt` wants it, and a Retriever that follows `plan`.
 pub(crate) async fn start(plan: Plan, adapt: impl FnOnce(StackBuilder) -> StackBuilder) -> Scene {
-    let retriever = RetrieverDouble::builder().plan(plan).start().await.unwrap();
+    start_with(RetrieverDouble::builder().plan(plan), adapt).await
+}
+
+/// A stack as `adapt` wants it, and a Retriever that knows [`Knowledge::small`] and follows `plan`.
+pub(crate) async fn knowing(plan: Plan, adapt: impl FnOnce(StackBuilder) -> StackBuilder) -> Scene {
+    start_with(RetrieverDouble::builder().plan(plan).knowledge(Knowledge::small()), adapt).await
+}
+
+async fn start_with(retriever: RetrieverBuilder, adapt: impl FnOnce(StackBuilder) -> StackBuilder) -> Scene {
+    let retriever = retriever.start().await.unwrap();
     let ars = ArsDouble::start().await.unwrap();
     let builder = Stack::builder_beside_this_program().unwrap();
     let builder = builder.retriever(RetrieverChoice::At(retriever.url())).ready_limit(LIMIT);

@@ -11,7 +11,15 @@ use tokio::time::MissedTickBehavior;
 /// How often the queues are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// What begins and ends a query; the rest is between.
-const LOOKUPS: [&str; 4] = ["aragorn.lookup", "aragorn.pathfinder", "bte.lookup", "example.lookup"];
+const LOOKUPS: &[&str] = &[
+    "aragorn.lookup",
+    "aragorn.pathfinder",
+    "arax.lookup",
+    "arax.pathfinder",
+    "bte.lookup",
+    "example.lookup",
+    "sipr.lookup",
+];
 const DELIVERY: &str = "finish_query";
 
 /// Looks at the queues for as long as the process runs.
@@ -27,7 +35,7 @@ pub(crate) async fn observe(store: Store) {
 }
 
 async fn look(store: &Store) -> Result<(), StateError> {
-    for operation in LOOKUPS.into_iter().chain(OPERATIONS).chain([DELIVERY]) {
+    for operation in LOOKUPS.iter().copied().chain(OPERATIONS).chain([DELIVERY]) {
         meters::stream(operation, store.stream_standing(operation, SystemClock.now()).await?);
     }
     meters::dead_letters(store.dead_letter_count().await?);

@@ -8,11 +8,12 @@ mod bte;
 mod pathfinder;
 mod template;
 
-use trapi::QueryGraph;
+use serde_json::value::RawValue;
+use trapi::{Members, QueryGraph};
 
 pub use aragorn::AragornRules;
 pub use bte::BteTemplates;
-pub use pathfinder::{pathfinder, pathfinder_parameters};
+pub use pathfinder::{bounded_parameters, own_key, pathfinder, pathfinder_parameters};
 pub use template::{RuleError, RuleProblem};
 
 /// Label of the sub-query that asks the client's own graph.
@@ -34,4 +35,14 @@ pub fn lookup(graph: &QueryGraph) -> SubQuery {
         edge.knowledge_type = None;
     }
     SubQuery { label: DIRECT.to_owned(), query_graph }
+}
+
+/// The client's parameters, and that nodes and edges are to come without their content, unless the client has
+/// said what it wants: much is looked up of which little is answered, and that is filled in at the end.
+pub fn dehydrated(client: &Members) -> Members {
+    let mut parameters = client.clone();
+    if parameters.get("dehydrated").is_none_or(|raw| raw.get() == "null") {
+        parameters.insert("dehydrated".to_owned(), RawValue::TRUE.to_owned());
+    }
+    parameters
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use trapi::{Invalid, Members, Pathfinder, Problem, QEdge, QNode, QueryGraph};
 
-use super::{DIRECT, SubQuery};
+use super::{DIRECT, SubQuery, dehydrated};
 
 /// Predicates worth following: each with its inverse, so that the direction of a path does not matter.
 const PREDICATES: [&str; 23] = [
@@ -67,25 +67,28 @@ pub fn pathfinder(graph: &QueryGraph, path: &Pathfinder) -> Result<SubQuery, Inv
     Ok(SubQuery { label: DIRECT.to_owned(), query_graph })
 }
 
-/// The client's parameters with those that keep a path question answerable: the client's own bounds
-/// count where given, and nodes and edges come without their content until the best paths are known.
+/// The client's parameters with those that keep a path question answerable, as aragorn asks it.
 pub fn pathfinder_parameters(client: &Members) -> Members {
+    bounded_parameters(
+        client,
+        &[("min_information_content", MIN_INFORMATION_CONTENT), ("max_node_degree", MAX_NODE_DEGREE)],
+    )
+}
+
+/// The client's parameters with `bounds` for the nodes that are passed: the client's own bounds count where
+/// given, and nodes and edges come without their content until the best paths are known.
+pub fn bounded_parameters(client: &Members, bounds: &[(&str, u32)]) -> Members {
     let mut parameters = client.clone();
     let own: Option<IndexMap<String, Box<RawValue>>> =
         client.get("filter_config").and_then(|raw| serde_json::from_str(raw.get()).ok());
     let own = own.unwrap_or_default();
-    let mut bounds = Members::new();
-    for (name, default) in
-        [("min_information_content", MIN_INFORMATION_CONTENT), ("max_node_degree", MAX_NODE_DEGREE)]
-    {
+    let mut config = Members::new();
+    for &(name, default) in bounds {
         let value = own.get(name).filter(|raw| raw.get() != "null").cloned().or_else(|| to_raw(&default));
-        bounds.extend(value.map(|value| (name.to_owned(), value)));
+        config.extend(value.map(|value| (name.to_owned(), value)));
     }
-    parameters.extend(to_raw(&bounds).map(|value| ("filter_config".to_owned(), value)));
-    if parameters.get("dehydrated").is_none_or(|raw| raw.get() == "null") {
-        parameters.extend(to_raw(&true).map(|value| ("dehydrated".to_owned(), value)));
-    }
-    parameters
+    parameters.extend(to_raw(&config).map(|value| ("filter_config".to_owned(), value)));
+    dehydrated(&parameters)
 }
 
 fn to_raw(value: &impl Serialize) -> Option<Box<RawValue>> {
@@ -101,7 +104,8 @@ fn end(graph: &QueryGraph, key: &str) -> Result<QNode, Invalid> {
     Ok(QNode { ids: node.ids.clone(), ..QNode::default() })
 }
 
-fn own_key(graph: &QueryGraph, key: &str) -> String {
+/// A key like `key` that no node of `graph` has.
+pub fn own_key(graph: &QueryGraph, key: &str) -> String {
     let mut key = key.to_owned();
     while graph.nodes.contains_key(&key) {
         key.push('_');

@@ -8,7 +8,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use trapi::{LogLevel, QueryGraph};
+use trapi::{LogLevel, QueryGraph, Question};
 
 use super::union::Renamed;
 use super::{ids, infores, own_resource, prune, to_raw};
@@ -18,8 +18,30 @@ use crate::message::{
 };
 use crate::{Message, Note};
 
-/// Who delivers to us.
-const UPSTREAM: &str = "infores:retriever";
+/// Who delivers to a persona.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Upstream {
+    /// Retriever: statements to be put together here.
+    Retriever,
+    /// The ARAX service: answers that are ready, what they infer included.
+    Arax,
+}
+
+impl Upstream {
+    fn of(ara: &str, question: &Question) -> Self {
+        match question {
+            Question::Lookup | Question::Inferred(_) if ara == "arax" => Self::Arax,
+            _ => Self::Retriever,
+        }
+    }
+
+    fn infores(self) -> &'static str {
+        match self {
+            Self::Retriever => "infores:retriever",
+            Self::Arax => "infores:arax",
+        }
+    }
+}
 
 /// The united knowledge graph and the results of each callback.
 pub(super) struct Collected<'a> {
@@ -27,6 +49,7 @@ pub(super) struct Collected<'a> {
     pub(super) sources: Vec<Source<'a>>,
     /// The source that we are.
     pub(super) infores: String,
+    upstream: Upstream,
     resource_id: Option<Box<RawValue>>,
     notes: Vec<Note>,
     renamed: Renamed,
@@ -47,12 +70,13 @@ struct SourceText {
 }
 
 impl<'a> Collected<'a> {
-    pub(super) fn new(ara: &str, graph: &QueryGraph) -> Self {
+    pub(super) fn new(ara: &str, graph: &QueryGraph, question: &Question) -> Self {
         let infores = infores(ara);
+        let upstream = Upstream::of(ara, question);
         let aggregator = json!({
             "resource_id": infores,
             "resource_role": "aggregator_knowledge_source",
-            "upstream_resource_ids": [UPSTREAM],
+            "upstream_resource_ids": [upstream.infores()],
         });
         let message =
             Message { query_graph: graph.clone(), aggregator: to_raw(&aggregator), ..Message::default() };
@@ -61,6 +85,7 @@ impl<'a> Collected<'a> {
             sources: Vec::new(),
             resource_id: own_resource(ara),
             infores,
+            upstream,
             notes: Vec::new(),
             renamed: Renamed::default(),
         }
@@ -123,8 +148,8 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// Edges that pass through us say so, unless they do already or rest on other edges; those without
-    /// sources always do, as every edge has a source.
+    /// Edges that pass through us say so, unless they do already or were inferred from what passed through us;
+    /// those without sources always do, as every edge has a source.
     fn mark_aggregated(&mut self) {
         let finder = memmem::Finder::new(self.infores.as_bytes());
         let Message { edges, aggregator, .. } = &mut self.message;
@@ -133,7 +158,8 @@ impl<'a> Collected<'a> {
             if edge.sources.is_empty() {
                 edge.sources = only_us.clone();
             }
-            edge.aggregated = edge.support.is_none() && !names_source(&edge.sources, &self.infores, &finder);
+            let passes = edge.support.is_none() || self.upstream == Upstream::Arax;
+            edge.aggregated = passes && !names_source(&edge.sources, &self.infores, &finder);
         }
     }
 

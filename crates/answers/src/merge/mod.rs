@@ -75,7 +75,7 @@ pub fn merge<'a>(
     // An order of their own, whatever the order of arrival and the numbering.
     usable.sort_by(|(one, _), (other, _)| place(one, creative).cmp(&place(other, creative)));
 
-    let mut collected = Collected::new(ara, graph);
+    let mut collected = Collected::new(ara, graph, question);
     for (callback, part) in usable {
         collected.add(callback.label, is_direct(callback, creative), part);
     }

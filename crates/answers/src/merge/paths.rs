@@ -10,8 +10,6 @@ use super::collect::{Collected, bound_edges, bound_nodes, settle};
 use crate::Message;
 use crate::message::{Answer, Binding, GraphId, KeyId, NodeId, Score, once_each, unite_bindings};
 
-const NAMED_THING: &str = "biolink:NamedThing";
-
 /// Puts the results of all callbacks together.
 pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
     let keys = &mut collected.message.keys;
@@ -102,14 +100,13 @@ impl<'a> Paths<'a> {
         let between = answer.node_bindings.iter().filter(|(key, _)| !self.ends.contains(key));
         let mut nodes =
             between.flat_map(|(_, list)| list).filter_map(|binding| message.nodes.get(binding.id));
-        nodes.any(|node| node.has_category(category))
+        nodes.any(|node| node.is_a(category))
     }
 }
 
 /// The category that a path must pass, where there is one; anything is a `NamedThing`.
 fn wanted_category(constraints: &[PathConstraint]) -> Option<&str> {
-    let category = constraints.first()?.intermediate_categories.as_ref()?.first()?;
-    (category != NAMED_THING).then_some(category)
+    constraints.first()?.wanted().next().map(String::as_str)
 }
 
 /// The best score that came with a path, on the result or on an analysis.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::MapAccess;
 use serde_json::value::RawValue;
+use trapi::biolink::is_a;
 
 use super::list::List;
 use super::object::{Fields, Rest, is_null, readable};
@@ -55,11 +56,11 @@ impl Node<'_> {
         self.unite(fuller);
     }
 
-    /// Whether the node is of this very category.
-    pub(crate) fn has_category(&self, category: &str) -> bool {
+    /// Whether the node is of a category, or of one that descends from it.
+    pub(crate) fn is_a(&self, category: &str) -> bool {
         self.categories
             .items()
             .into_iter()
-            .any(|item| serde_json::from_str::<String>(item.get()).is_ok_and(|item| item == category))
+            .any(|item| serde_json::from_str::<String>(item.get()).is_ok_and(|item| is_a(&item, category)))
     }
 }

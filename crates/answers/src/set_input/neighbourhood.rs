@@ -58,7 +58,8 @@ impl<'a> Hop<'a> {
 fn says_enough(message: &Message<'_>, edge: &Edge<'_>) -> bool {
     let says_little = SAY_LITTLE.contains(&RawValue::get(&edge.predicate));
     let is_phenotype = |node: NodeId| message.nodes.name(node).starts_with(PHENOTYPE);
-    !says_little && !(is_phenotype(edge.subject) && is_phenotype(edge.object))
+    let of_phenotypes = is_phenotype(edge.subject) && is_phenotype(edge.object);
+    !(says_little || of_phenotypes)
 }
 
 /// The scores of the nodes that edges connect.

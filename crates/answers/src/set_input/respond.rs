@@ -153,7 +153,7 @@ impl Writer {
     }
 
     fn is_asked_for(&self, message: &Message<'_>, node: NodeId) -> bool {
-        let has = |category: &String| message.nodes.get(node).is_some_and(|node| node.has_category(category));
+        let has = |category: &String| message.nodes.get(node).is_some_and(|node| node.is_a(category));
         self.categories.is_empty() || self.categories.iter().any(has)
     }
 

@@ -78,12 +78,20 @@ pub(crate) fn merged<'a>(
     graph: &QueryGraph,
     callbacks: &[(&'a str, &'a QueryGraph, &'a str)],
 ) -> (Merged<'a>, Value) {
+    merged_for("aragorn", graph, callbacks)
+}
+
+pub(crate) fn merged_for<'a>(
+    ara: &str,
+    graph: &QueryGraph,
+    callbacks: &[(&'a str, &'a QueryGraph, &'a str)],
+) -> (Merged<'a>, Value) {
     let callbacks: Vec<Callback<'a>> = callbacks
         .iter()
         .zip(0..)
         .map(|(&(label, sent, body), index)| Callback { index, label, sent, body })
         .collect();
-    let merged = merge("aragorn", graph, &graph.examine().unwrap(), &callbacks);
+    let merged = merge(ara, graph, &graph.examine().unwrap(), &callbacks);
     let mut out = Vec::new();
     merged.message.write(&mut out).unwrap();
     let value = serde_json::from_slice(&out).unwrap();

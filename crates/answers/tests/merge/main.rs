@@ -4,7 +4,7 @@
 mod kept;
 mod made;
 
-use made::{bind, body, edge, graph, lookup, merged, result, rule, rule_body, support, treats};
+use made::{bind, body, edge, graph, lookup, merged, merged_for, result, rule, rule_body, support, treats};
 use serde_json::{Value, json};
 use shepherd_answers::expand::DIRECT;
 use shepherd_answers::merge::{Failure, Outcome};
@@ -49,6 +49,33 @@ fn what_was_looked_up_is_bound_and_not_repeated_by_a_rule() {
     let sources = message["knowledge_graph"]["edges"]["e"]["sources"].as_array().unwrap();
     assert_eq!(sources.last().unwrap()["resource_id"], "infores:shepherd-aragorn");
     assert_eq!(sources.len(), 2);
+}
+
+#[test]
+fn what_arax_has_inferred_passes_through_arax_and_keeps_its_score() {
+    let graph = treats();
+    let mut inferred = edge("C:1", "D:1");
+    inferred["attributes"] = json!([{"attribute_type_id": "biolink:support_graphs", "value": ["g"]}]);
+    let mut found = result(&[("drug", "C:1"), ("disease", "D:1")], &[("t", "inferred")]);
+    found["analyses"][0]["score"] = json!(0.75);
+    let mut answer: Value =
+        serde_json::from_str(&body(&[("inferred", inferred), ("e", edge("C:1", "D:1"))], &[found])).unwrap();
+    answer["message"]["auxiliary_graphs"] = json!({"g": {"edges": ["e"], "attributes": []}});
+    let text = answer.to_string();
+    let (_, message) = merged_for("arax", &graph, &[(DIRECT, &graph, &text)]);
+    let analysis = &message["results"][0]["analyses"][0];
+    assert_eq!(analysis["score"], 0.75);
+    assert_eq!(analysis["edge_bindings"], bind(&[("t", "inferred")]));
+    assert_eq!(message["auxiliary_graphs"]["g"]["edges"], json!(["e"]));
+    for id in ["inferred", "e"] {
+        let sources = message["knowledge_graph"]["edges"][id]["sources"].as_array().unwrap();
+        let ours = json!({
+            "resource_id": "infores:shepherd-arax",
+            "resource_role": "aggregator_knowledge_source",
+            "upstream_resource_ids": ["infores:arax"],
+        });
+        assert_eq!(sources[1..], [ours], "{id}");
+    }
 }
 
 #[test]
@@ -143,7 +170,7 @@ fn copies_of_nodes_and_edges_are_united() {
 fn paths_become_analyses_of_one_result() {
     let question = graph(&json!({
         "nodes": {"n0": {"ids": ["A"]}, "n1": {"ids": ["B"]}},
-        "paths": {"p": {"subject": "n0", "object": "n1", "constraints": [{"intermediate_categories": ["biolink:Gene"]}]}},
+        "paths": {"p": {"subject": "n0", "object": "n1", "constraints": [{"intermediate_categories": ["biolink:GeneOrGeneProduct"]}]}},
     }));
     let sent = QueryGraph::default();
     let found = |middle: &str, score: f64| {

@@ -15,7 +15,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 /// A directory with a stand-in for every program; each answers `/readyz` where the real one would.
 pub(crate) fn stand_ins() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    for name in WORKERS.into_iter().chain([GATEWAY]) {
+    for name in WORKERS.iter().copied().chain([GATEWAY]) {
         let serve = format!("exec {SHEPHERD} retriever --port \"${{addr##*:}}\"");
         script(
             dir.path(),

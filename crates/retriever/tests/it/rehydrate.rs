@@ -12,6 +12,11 @@ use trapi::Members;
 const SECOND: Duration = Duration::from_secs(1);
 const LIMIT_BYTES: usize = 1 << 20;
 
+fn rehydrator(url: &str) -> SyncQuery {
+    let http = testkit::http::plain_client().unwrap();
+    SyncQuery::new(http, format!("{url}/rehydrate").parse().unwrap(), LIMIT_BYTES)
+}
+
 async fn fill(url: &str, timeout: Duration) -> Result<SyncAnswer, QueryError> {
     let message = json!({ "knowledge_graph": { "nodes": { "CHEBI:6801": {} }, "edges": {} } }).to_string();
     let parameters: Members = serde_json::from_str(r#"{"timeout":9,"x":1e0}"#).unwrap();
@@ -21,9 +26,7 @@ async fn fill(url: &str, timeout: Duration) -> Result<SyncAnswer, QueryError> {
         timeout_seconds: timeout.as_secs_f64(),
     };
     let metadata = SubmissionMetadata { traceparent: "00-1-2-01".to_owned() };
-    let http = testkit::http::plain_client().unwrap();
-    let service = SyncQuery::new(http, format!("{url}/rehydrate").parse().unwrap(), LIMIT_BYTES);
-    service.post(request.to_json().unwrap(), &metadata, timeout).await
+    rehydrator(url).post(request.to_json().unwrap(), &metadata, timeout).await
 }
 
 async fn double(rehydration: Rehydration) -> RetrieverDouble {

@@ -32,6 +32,20 @@ pub struct OmnicorpFiles {
     pub shared_counts: PathBuf,
 }
 
+/// How the pathfinder of arax searches.
+#[derive(Clone, Debug)]
+pub struct AraxPathfinderSettings {
+    /// `ARAX_PATHFINDER_DBS_DIR`: where its files are; without it, it knows nothing beforehand.
+    pub directory: Option<PathBuf>,
+    /// `ARAX_PATHFINDER_TIER_VERSION`: which of several versions of a file is taken; without it, the last by name.
+    pub tier_version: Option<String>,
+    /// `ARAX_PATHFINDER_TOP_K`: how many neighbours of each node are followed.
+    pub top_k: usize,
+}
+
+/// The work of a search grows with the square of it.
+const LARGEST_TOP_K: usize = 500;
+
 /// The settings of every process.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -57,6 +71,8 @@ pub struct Settings {
     pub sync_kg_retrieval_url: Url,
     /// `KG_REHYDRATE_URL`: Retriever's `/rehydrate`.
     pub kg_rehydrate_url: Url,
+    /// `ARAX_URL`: the `/query` of the ARAX service.
+    pub arax_url: Url,
     /// `DEFAULT_DATA_TIER`: the tier asked for when the client names none.
     pub default_data_tier: u32,
     /// `CALLBACK_MAX_REQUEST_SIZE`: largest callback body, on the wire and decoded, in bytes.
@@ -90,6 +106,8 @@ pub struct Settings {
     pub omnicorp: Option<OmnicorpFiles>,
     /// `PATHFINDER_EMBEDDINGS_DIR`: where the trained judge of paths is.
     pub path_model_dir: Option<PathBuf>,
+    /// `ARAX_PATHFINDER_DBS_DIR`, `ARAX_PATHFINDER_TIER_VERSION`, `ARAX_PATHFINDER_TOP_K`.
+    pub arax_pathfinder: AraxPathfinderSettings,
     /// `OPERATIONS`: which operations this process runs; all where none is named.
     pub operations: Vec<String>,
     /// `RULES_DIR`: where the rule packs are.
@@ -168,6 +186,11 @@ impl Settings {
                 "http://localhost:8080/rehydrate",
                 "Retriever's /rehydrate",
             ),
+            arax_url: r.url(
+                "ARAX_URL",
+                "https://arax.ncats.io/shepherd/api/arax/v1.4/query",
+                "/query of the ARAX service, which answers for arax",
+            ),
             default_data_tier: r.count("DEFAULT_DATA_TIER", "0", "tier asked for when the client names none"),
             callback_max_request_bytes: r.size(
                 "CALLBACK_MAX_REQUEST_SIZE",
@@ -224,6 +247,7 @@ impl Settings {
             ),
             omnicorp: omnicorp(&mut r),
             path_model_dir: path_model_dir(&mut r),
+            arax_pathfinder: arax_pathfinder(&mut r),
             operations: r.list(
                 "OPERATIONS",
                 "operations that an `operations` worker runs, separated by commas; empty: all",
@@ -237,7 +261,7 @@ impl Settings {
             retriever_trapi_version: r.dialect(
                 "RETRIEVER_TRAPI_VERSION",
                 "1.6",
-                "TRAPI version of what Retriever is sent: 1.6 or 2.0",
+                "TRAPI version of what Retriever and ARAX are sent: 1.6 or 2.0",
             ),
             biolink_version: r.text("BIOLINK_VERSION", "4.2.5", "told in responses"),
             traces,
@@ -267,6 +291,9 @@ impl Settings {
         }
         if self.lease < Duration::from_secs(1) {
             r.problem("LEASE_SEC", "at least 1 second, or steps run twice");
+        }
+        if self.arax_pathfinder.top_k > LARGEST_TOP_K {
+            r.problem("ARAX_PATHFINDER_TOP_K", &format!("at most {LARGEST_TOP_K}"));
         }
         if self.redis.partitions == 0 {
             r.problem("PARTITIONS", "at least 1");
@@ -371,6 +398,28 @@ fn path_model_dir(r: &mut Reader) -> Option<PathBuf> {
         "directory with the trained judge of paths; empty: paths are scored by the graph alone",
     );
     (!directory.is_empty()).then(|| directory.into())
+}
+
+fn arax_pathfinder(r: &mut Reader) -> AraxPathfinderSettings {
+    let directory = r.text(
+        "ARAX_PATHFINDER_DBS_DIR",
+        "",
+        "directory of the SQLite files of arax's pathfinder; empty: it knows nothing beforehand",
+    );
+    let tier_version = r.text(
+        "ARAX_PATHFINDER_TIER_VERSION",
+        "",
+        "version at the end of the names of those files; empty: the last by name",
+    );
+    AraxPathfinderSettings {
+        directory: (!directory.is_empty()).then(|| directory.into()),
+        tier_version: (!tier_version.is_empty()).then_some(tier_version),
+        top_k: r.positive(
+            "ARAX_PATHFINDER_TOP_K",
+            "75",
+            "neighbours of each node that arax's pathfinder follows, at most 500",
+        ),
+    }
 }
 
 fn traces(r: &mut Reader) -> Option<TraceSettings> {

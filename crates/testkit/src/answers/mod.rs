@@ -104,12 +104,15 @@ pub fn rehydrate(knowledge_graph: &mut Value, spec: &AnswerSpec) {
     }
 }
 
-fn members_mut<'a>(graph: &'a mut Value, part: &str) -> impl Iterator<Item = (&'a String, &'a mut Value)> {
+pub(crate) fn members_mut<'a>(
+    graph: &'a mut Value,
+    part: &str,
+) -> impl Iterator<Item = (&'a String, &'a mut Value)> {
     graph.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten()
 }
 
 /// Adds the members of `full` that `object` does not have, and its attributes in any case.
-fn fill(object: &mut Value, full: Value) {
+pub(crate) fn fill(object: &mut Value, full: Value) {
     if let (Value::Object(object), Value::Object(full)) = (object, full) {
         for (key, value) in full {
             if key == "attributes" {

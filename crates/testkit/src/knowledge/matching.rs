@@ -28,7 +28,6 @@ const INVERSES: [(&str, &str); 3] = [
 
 /// What a query's parameters leave out.
 struct Bounds {
-    dehydrated: bool,
     max_node_degree: usize,
     min_information_content: f64,
 }
@@ -39,7 +38,6 @@ impl Bounds {
             |name: &str| parameters.pointer(&format!("/filter_config/{name}")).and_then(Value::as_f64);
         let degree = bound("max_node_degree").filter(|degree| *degree >= 0.0);
         Self {
-            dehydrated: parameters.get("dehydrated").and_then(Value::as_bool).unwrap_or(false),
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -52,8 +50,7 @@ impl Bounds {
 }
 
 impl Knowledge {
-    /// The message that answers `query_graph`; `parameters` are those of the query: `dehydrated` and
-    /// `filter_config` count.
+    /// The message that answers `query_graph`; `parameters` are those of the query, of which `filter_config` counts.
     ///
     /// # Errors
     /// [`QuestionError`] when the graph is none.
@@ -71,10 +68,10 @@ impl Knowledge {
         };
         search.go_on();
         let found = search.found;
-        Ok(self.told(query_graph, &question, &found, bounds.dehydrated))
+        Ok(self.told(query_graph, &question, &found))
     }
 
-    fn told(&self, query_graph: &Value, question: &Question, found: &[Match], dehydrated: bool) -> Value {
+    fn told(&self, query_graph: &Value, question: &Question, found: &[Match]) -> Value {
         let (mut nodes, mut edges) = (Map::new(), Map::new());
         // parallel statements are one result
         let mut results: Vec<(&[usize], Vec<Vec<usize>>)> = Vec::new();
@@ -96,7 +93,7 @@ impl Knowledge {
                 let mut node_bindings = Map::new();
                 for (qnode, &position) in question.nodes.iter().zip(bound) {
                     let id = &self.nodes[position].id;
-                    nodes.entry(id.clone()).or_insert_with(|| self.node(position, dehydrated));
+                    nodes.entry(id.clone()).or_insert_with(|| self.node(position));
                     node_bindings.insert(qnode.key.clone(), json!([{ "id": id, "attributes": [] }]));
                 }
                 let mut edge_bindings = Map::new();
@@ -104,7 +101,7 @@ impl Knowledge {
                     let ids: Vec<String> =
                         statements.iter().map(|&statement| self.edge_id(statement)).collect();
                     for (id, &statement) in ids.iter().zip(&statements) {
-                        edges.entry(id.clone()).or_insert_with(|| self.edge(statement, dehydrated));
+                        edges.entry(id.clone()).or_insert_with(|| self.edge(statement));
                     }
                     let bindings: Vec<Value> =
                         ids.iter().map(|id| json!({ "id": id, "attributes": [] })).collect();

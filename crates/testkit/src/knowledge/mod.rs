@@ -9,9 +9,9 @@ mod small;
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::answers::stable_hash;
+use crate::answers::{fill, members_mut, stable_hash};
 
 /// A thing of the graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,73 +115,53 @@ impl Knowledge {
 
     /// Adds what the nodes and edges of a dehydrated knowledge graph lack.
     pub fn rehydrate(&self, graph: &mut Value) {
-        for (id, node) in members(graph, "nodes") {
+        for (id, node) in members_mut(graph, "nodes") {
             if let Some(&position) = self.positions.get(id) {
-                fill(node, self.node(position, false));
+                fill(node, self.node(position));
             }
         }
-        for (id, edge) in members(graph, "edges") {
+        for (id, edge) in members_mut(graph, "edges") {
             let subject = edge.get("subject").and_then(Value::as_str).and_then(|id| self.positions.get(id));
             let touching = subject.map_or(&[][..], |&subject| &self.touching[subject]);
             let known = touching.iter().copied().find(|&position| self.edge_id(position) == *id);
             if let Some(position) = known {
-                fill(edge, self.edge(position, false));
+                fill(edge, self.edge(position));
             }
         }
     }
 
     /// A node as TRAPI has it.
-    fn node(&self, position: usize, dehydrated: bool) -> Value {
+    fn node(&self, position: usize) -> Value {
         let KnownNode { name, categories, information_content, .. } = &self.nodes[position];
-        let mut node = json!({ "name": name, "categories": categories, "attributes": [] });
-        if !dehydrated {
-            node["attributes"] = json!([{
+        json!({
+            "name": name,
+            "categories": categories,
+            "attributes": [{
                 "attribute_type_id": "biolink:information_content",
                 "original_attribute_name": "information_content",
                 "value": information_content,
-            }]);
-        }
-        node
+            }],
+        })
     }
 
     /// An edge as TRAPI has it.
-    fn edge(&self, position: usize, dehydrated: bool) -> Value {
+    fn edge(&self, position: usize) -> Value {
         let Statement { subject, predicate, object, publications } = &self.statements[position];
         let (subject, object) = (&self.nodes[*subject].id, &self.nodes[*object].id);
-        let mut edge = json!({
+        let first = stable_hash(&[subject, predicate, object]) % 10_000_000;
+        let publications: Vec<String> =
+            (first..).take(*publications).map(|number| format!("PMID:{number}")).collect();
+        json!({
             "subject": subject,
             "predicate": predicate,
             "object": object,
             "sources": [{ "resource_id": "infores:made-up", "resource_role": "primary_knowledge_source" }],
-            "attributes": [],
-        });
-        if !dehydrated {
-            let first = stable_hash(&[subject, predicate, object]) % 10_000_000;
-            let publications: Vec<String> =
-                (first..).take(*publications).map(|number| format!("PMID:{number}")).collect();
-            edge["attributes"] = json!([
+            "attributes": [
                 { "attribute_type_id": "biolink:knowledge_level", "value": "knowledge_assertion" },
                 { "attribute_type_id": "biolink:agent_type", "value": "manual_agent" },
                 { "attribute_type_id": "biolink:publications", "value": publications },
-            ]);
-        }
-        edge
-    }
-}
-
-fn members<'v>(graph: &'v mut Value, name: &str) -> impl Iterator<Item = (&'v String, &'v mut Value)> {
-    graph.get_mut(name).and_then(Value::as_object_mut).into_iter().flat_map(Map::iter_mut)
-}
-
-/// Adds the members of `full` that `object` does not have, or has empty, and its attributes in any case.
-fn fill(object: &mut Value, full: Value) {
-    let (Value::Object(object), Value::Object(full)) = (object, full) else { return };
-    for (key, value) in full {
-        let attributes = key == "attributes";
-        let own = object.entry(key).or_insert(Value::Null);
-        if attributes || own.is_null() || own.as_array().is_some_and(Vec::is_empty) {
-            *own = value;
-        }
+            ],
+        })
     }
 }
 

@@ -168,6 +168,11 @@ impl RetrieverDouble {
         self.shared.sync_queries.snapshot()
     }
 
+    /// What came in at `/arax/query`, where the double stands for the ARAX service.
+    pub fn arax_queries(&self) -> Vec<Submission> {
+        self.shared.arax_queries.snapshot()
+    }
+
     /// What came in at `/rehydrate`.
     pub fn rehydrations(&self) -> Vec<Submission> {
         self.shared.rehydrations.snapshot()
@@ -220,6 +225,18 @@ impl RetrieverDouble {
         limit: Duration,
     ) -> Result<Vec<Submission>, WaitError> {
         self.shared.submissions.wait_for_count(count, "submissions", limit).await
+    }
+
+    /// Waits for at least `count` requests to `/query` and returns all there are then.
+    ///
+    /// # Errors
+    /// [`WaitError`] after `limit`.
+    pub async fn wait_for_sync_queries(
+        &self,
+        count: usize,
+        limit: Duration,
+    ) -> Result<Vec<Submission>, WaitError> {
+        self.shared.sync_queries.wait_for_count(count, "queries", limit).await
     }
 
     /// Waits for the first submission that matches, for example one that mentions an id.

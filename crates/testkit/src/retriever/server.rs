@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use bytes::Bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::time::UNIX_EPOCH;
 
 use super::ack;
 use super::plan::{Ack, WorkStarts};
+use super::record::Submission;
 use super::rehydration::rehydrate;
 use super::request::Refusal;
 use super::shared::Shared;
@@ -21,6 +23,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/asyncquery", post(asyncquery))
         .route("/query", post(query))
+        .route("/arax/query", post(arax_query))
         .route("/rehydrate", post(rehydrate))
         .route("/asyncquery_status/{job_id}", get(status))
         .route("/response/{job_id}", get(response))
@@ -85,20 +88,48 @@ async fn meta_knowledge_graph(State(shared): State<Arc<Shared>>) -> Json<Value> 
 async fn query(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refusal> {
     let (headers, body, query) = shared.read(request, false).await?;
     let submission = shared.record(&shared.sync_queries, headers, body, query);
+    Ok(answer_on_connection(&shared, submission, |response| response).await)
+}
+
+/// The ARAX service in the same place, which scores its answers itself.
+async fn arax_query(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refusal> {
+    let (headers, body, query) = shared.read(request, false).await?;
+    let submission = shared.record(&shared.arax_queries, headers, body, query);
+    Ok(answer_on_connection(&shared, submission, scored).await)
+}
+
+/// An answer whose results score less and less.
+fn scored(response: Bytes) -> Bytes {
+    let Ok(mut response) = serde_json::from_slice::<Value>(&response) else { return response };
+    let results = response.pointer_mut("/message/results").and_then(Value::as_array_mut);
+    for (nth, result) in (1_u32..).zip(results.into_iter().flatten()) {
+        if let Some(analysis) = result.pointer_mut("/analyses/0") {
+            analysis["score"] = json!(1.0 / f64::from(nth));
+            analysis["resource_id"] = json!("infores:arax");
+        }
+    }
+    response.to_string().into()
+}
+
+async fn answer_on_connection(
+    shared: &Shared,
+    submission: Submission,
+    adapt: impl FnOnce(Bytes) -> Bytes,
+) -> Response {
     let behaviour = shared.behaviour(&submission);
     tokio::time::sleep(behaviour.ack_delay).await;
     match behaviour.ack {
         Ack::Accept(_) => {}
-        Ack::Refuse { status, headers, body } => return Ok((status, headers, body).into_response()),
-        Ack::HangUp => return Ok(HangUp.into_response()),
+        Ack::Refuse { status, headers, body } => return (status, headers, body).into_response(),
+        Ack::HangUp => return HangUp.into_response(),
         Ack::Never => std::future::pending().await,
     }
     let body = shared.answer_in_place(submission, behaviour).await;
     let json = [(header::CONTENT_TYPE, "application/json")];
-    Ok(body.map_or_else(
+    body.map_or_else(
         || StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        |body| (json, body).into_response(),
-    ))
+        |body| (json, adapt(body)).into_response(),
+    )
 }
 
 async fn status(

@@ -32,8 +32,17 @@ pub const RETRIEVER: &str = "retriever";
 /// Label and program name of the gateway.
 pub const GATEWAY: &str = "shepherd-server";
 /// Labels and program names of the workers.
-pub const WORKERS: [&str; 6] =
-    ["aragorn-lookup", "bte-lookup", "example-lookup", "aragorn-pathfinder", "operations", "finish-query"];
+pub const WORKERS: &[&str] = &[
+    "aragorn-lookup",
+    "aragorn-pathfinder",
+    "arax-lookup",
+    "arax-pathfinder",
+    "bte-lookup",
+    "example-lookup",
+    "sipr-lookup",
+    "operations",
+    "finish-query",
+];
 
 /// What is known about one process of the stack.
 #[derive(Clone, Debug)]

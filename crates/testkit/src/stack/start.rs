@@ -195,6 +195,7 @@ impl StackBuilder {
                 ("KG_RETRIEVAL_URL", "asyncquery"),
                 ("SYNC_KG_RETRIEVAL_URL", "query"),
                 ("KG_REHYDRATE_URL", "rehydrate"),
+                ("ARAX_URL", "arax/query"),
             ];
             wiring.extend(paths.map(|(name, path)| (name.to_owned(), format!("{retriever}/{path}"))));
             wiring.insert("CALLBACK_HOST".to_owned(), gateway);
