@@ -163,6 +163,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Runner<S, R, C, E> 
             dialect: self.settings.dialect,
             parameters: expansion.parameters.clone(),
             default_tier: self.settings.default_tier,
+            ara: record.ara.clone(),
             submitter: submitter.unwrap_or_else(|| self.settings.submitter.replace("{ara}", &record.ara)),
             log_level: query.log_level,
             bypass_cache: bypass_cache.cloned(),

@@ -22,6 +22,7 @@ pub(crate) struct Shared {
     pub(crate) parameters: Members,
     pub(crate) default_tier: u32,
     pub(crate) submitter: String,
+    pub(crate) ara: String,
     pub(crate) log_level: Option<LogLevel>,
     pub(crate) bypass_cache: Option<Box<serde_json::value::RawValue>>,
     /// Where callbacks go; the callback id follows.

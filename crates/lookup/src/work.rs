@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use budget::{Clock, Deadline};
 use bytes::Bytes;
+use meters::{Label, ServiceOutcome};
 use retriever::{QueryError, SubmissionMetadata, SyncQuery};
 use runtime::{UnusableBody, WireEncoding, body_work, decode, usable_payload};
 use state::CallbackReport;
 use tokio::sync::Semaphore;
-use tracing::Instrument;
+use tokio::time::Instant;
+use tracing::{Instrument, Span};
 use trapi::{LogEntry, LogLevel, QueryGraph};
 
 use crate::submission::Shared;
@@ -108,8 +110,8 @@ impl Assignment {
         LogEntry { timestamp, level, code: None, message: message.into() }
     }
 
-    /// Asks `service` and returns its answer, decoded. It is told to stop one margin before `end`, as
-    /// Retriever is with every sub-query, so that it can still answer with what it has.
+    /// Asks `service`, when it is this question's turn, and returns its answer, decoded. The service is told to stop
+    /// one margin before `end`, as Retriever is with every sub-query, so that it can still answer with what it has.
     ///
     /// # Errors
     /// [`AskError`] when there is no usable answer by `end`.
@@ -121,21 +123,47 @@ impl Assignment {
     ) -> Result<Bytes, AskError> {
         // the semaphore is never closed
         let _slot = self.slots.acquire().await;
+        let started = Instant::now();
+        let span =
+            tracing::info_span!("service.query", otel.kind = "client", outcome = tracing::field::Empty);
+        let answer = self.ask_now(service, graph, end).instrument(span.clone()).await;
+        let outcome = counted(&answer);
+        span.record("outcome", outcome.as_str());
+        meters::service_asked(&self.shared.ara, outcome, started.elapsed());
+        answer
+    }
+
+    async fn ask_now(
+        &self,
+        service: &SyncQuery,
+        graph: &QueryGraph,
+        end: Deadline,
+    ) -> Result<Bytes, AskError> {
         let now = self.clock.now();
         let end = end.min(self.answer_by);
         let timeout_seconds = self.shared.budgets.retriever_timeout(end, now).ok_or(AskError::NoTime)?;
         let query = self.shared.body(graph, timeout_seconds, None);
         let query = query.map_err(|error| AskError::Unwritable(error.to_string()))?;
-        let span = tracing::info_span!("service.query", otel.kind = "client");
-        let metadata =
-            SubmissionMetadata { traceparent: runtime::traceparent(&span, &self.shared.traceparent) };
-        let answer = service.post(query.into(), &metadata, end.remaining(now)).instrument(span).await?;
+        let traceparent = runtime::traceparent(&Span::current(), &self.shared.traceparent);
+        let metadata = SubmissionMetadata { traceparent };
+        let answer = service.post(query.into(), &metadata, end.remaining(now)).await?;
         let Some(encoding) = WireEncoding::parse(&answer.encoding) else {
             return Err(AskError::Encoding(answer.encoding));
         };
         let (size, limit) = (answer.body.len(), service.max_answer_bytes());
         let decoded = body_work(size, encoding, move || decode(&answer.body, encoding, limit)).await;
         Ok(decoded.ok_or(AskError::NoTime)??)
+    }
+}
+
+/// What is counted of an answer.
+fn counted(answer: &Result<Bytes, AskError>) -> ServiceOutcome {
+    match answer {
+        Ok(_) => ServiceOutcome::Answered,
+        Err(AskError::Query(QueryError::Refused { .. })) => ServiceOutcome::Refused,
+        Err(AskError::Query(QueryError::NotReached { .. })) => ServiceOutcome::Unreached,
+        Err(error) if error.is_late() => ServiceOutcome::Late,
+        Err(_) => ServiceOutcome::Unusable,
     }
 }
 

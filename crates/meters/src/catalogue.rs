@@ -58,6 +58,12 @@ pub const CATALOGUE: &[Metric] = &[
         "time until a submission ended, mostly with Retriever's ACK",
     ),
     metric("shepherd_submissions_total", Kind::Counter, "submissions by outcome"),
+    metric(
+        "shepherd_service_query_duration_seconds",
+        WORK,
+        "time until a service that answers on the connection had answered, or was given up",
+    ),
+    metric("shepherd_service_queries_total", Kind::Counter, "questions to such services by outcome"),
     metric("shepherd_callbacks_total", Kind::Counter, "callbacks by outcome"),
     metric(
         "shepherd_callback_lateness_seconds",

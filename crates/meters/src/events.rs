@@ -6,7 +6,7 @@ use metrics::{counter, gauge, histogram};
 
 use crate::labels::{
     BodyKind, CallbackOutcome, CloseReason, CommandKind, DeliveryOutcome, Label, MissingReason, Mode,
-    QueryKind, Rehydration, SubmissionOutcome,
+    QueryKind, Rehydration, ServiceOutcome, SubmissionOutcome,
 };
 
 /// A query was accepted.
@@ -38,6 +38,14 @@ pub fn submitted(ara: &str, outcome: SubmissionOutcome, took: Duration) {
     let ara = ara.to_owned();
     counter!("shepherd_submissions_total", "ara" => ara.clone(), "outcome" => outcome.as_str()).increment(1);
     histogram!("shepherd_ack_duration_seconds", "ara" => ara).record(took);
+}
+
+/// A question to a service that answers on the connection ended.
+pub fn service_asked(ara: &str, outcome: ServiceOutcome, took: Duration) {
+    let ara = ara.to_owned();
+    counter!("shepherd_service_queries_total", "ara" => ara.clone(), "outcome" => outcome.as_str())
+        .increment(1);
+    histogram!("shepherd_service_query_duration_seconds", "ara" => ara).record(took);
 }
 
 /// A callback was answered.

@@ -62,6 +62,20 @@ labels! {
         InFlight = "in_flight",
     }
 
+    /// What became of a question to a service that answers on the connection.
+    ServiceOutcome {
+        /// Here is the answer.
+        Answered = "answered",
+        /// The service refused it.
+        Refused = "refused",
+        /// The service was not reached, or too busy.
+        Unreached = "unreached",
+        /// No answer came in time.
+        Late = "late",
+        /// The connection broke, or what came is of no use.
+        Unusable = "unusable",
+    }
+
     /// What became of a callback.
     CallbackOutcome {
         /// It will be in the answer.

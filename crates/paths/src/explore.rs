@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::pin::pin;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use futures_util::future::{Either, select};
 use futures_util::stream::{self, StreamExt};
 
@@ -72,11 +72,12 @@ async fn explore<P: Neighbours, H: Hints>(
     explored: &mut Explored<P::Content, P::Error>,
 ) {
     let distances = Distances::of(question, hints).await;
-    let scene = Scene { question, blocked, limits, distances };
+    let mut scene = Scene { question, blocked, limits, distances, near_ends: HashSet::default() };
     let pins = question.pins();
     let room = limits.max_asked.saturating_sub(pins.len());
     ask(&scene, neighbours, hints, pins, explored).await;
     let mut next = explored.cheapest_first(question);
+    scene.near_ends.extend(next.iter().cloned());
     explored.not_asked = next.len().saturating_sub(room);
     next.truncate(room);
     ask(&scene, neighbours, hints, next, explored).await;

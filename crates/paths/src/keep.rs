@@ -20,7 +20,7 @@ pub(crate) struct Asked<C> {
     pub(crate) id: String,
     /// How many neighbours its answer shows.
     pub(crate) neighbours: u64,
-    /// The hops to those that are kept, the cheapest first, and to ends of the question.
+    /// The hops to those that are kept.
     pub(crate) hops: Vec<Hop<C>>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct KeptNode<C> {
     pub(crate) content: Option<C>,
 }
 
-/// The edges of an answer by the nodes they join: one that was asked about and its neighbour.
-type Joined<'a, C> = HashMap<&'a str, HashMap<&'a str, Vec<&'a Edge<C>>>>;
+/// The edges from one node to each of its neighbours.
+type Around<'a, C> = HashMap<&'a str, Vec<&'a Edge<C>>>;
 
 /// Keeps the best of what `answer` tells about the nodes `asked`.
 pub(crate) async fn keep<C: Clone>(
@@ -56,122 +56,131 @@ pub(crate) async fn keep<C: Clone>(
     answer: Answer<C>,
 ) -> Kept<C> {
     let Answer { nodes, edges } = &answer;
-    let told: HashMap<&str, &Node<C>> = nodes.iter().rev().map(|node| (node.id.as_str(), node)).collect();
-    let joined = join(scene, asked, &told, edges);
-    let degrees = hints.degrees(&unique(scene, asked, &joined)).await;
+    let mut judge = Judge {
+        scene,
+        // the first to be told counts
+        told: nodes.iter().rev().map(|node| (node.id.as_str(), node)).collect(),
+        degrees: HashMap::default(),
+    };
+    let joined = judge.join(asked, edges);
+    judge.degrees = hints.degrees(&judge.passable(asked, &joined)).await;
     let mut kept = Kept { asked: Vec::with_capacity(asked.len()), nodes: HashMap::default() };
     for id in asked {
-        let none = HashMap::default();
-        let neighbours = joined.get(id.as_str()).unwrap_or(&none);
-        let hops = hops(scene, id, neighbours, &told, &degrees);
-        kept.remember(scene, id, &told, &degrees);
-        for hop in &hops {
-            kept.remember(scene, &hop.to, &told, &degrees);
+        let around = joined.get(id.as_str());
+        let hops = around.map(|around| judge.hops(id, around)).unwrap_or_default();
+        for node in hops.iter().map(|hop| &hop.to).chain([id]) {
+            if !kept.nodes.contains_key(node) {
+                kept.nodes.insert(node.clone(), judge.node(node));
+            }
         }
-        kept.asked.push(Asked { id: id.clone(), neighbours: neighbours.len() as u64, hops });
+        let neighbours = around.map_or(0, |around| around.len() as u64);
+        kept.asked.push(Asked { id: id.clone(), neighbours, hops });
     }
     kept
 }
 
-fn join<'a, C>(
-    scene: &Scene<'_>,
-    asked: &'a [String],
-    told: &HashMap<&str, &Node<C>>,
-    edges: &'a [Edge<C>],
-) -> Joined<'a, C> {
-    let about: HashSet<&str> = asked.iter().map(String::as_str).collect();
-    let mut joined: Joined<'a, C> = HashMap::default();
-    for edge in edges {
-        let (subject, object) = (edge.subject.as_str(), edge.object.as_str());
-        if subject == object {
-            continue;
-        }
-        for (from, to) in [(subject, object), (object, subject)] {
-            if about.contains(from) && (told.contains_key(to) || scene.question.is_pinned(to)) {
-                joined.entry(from).or_default().entry(to).or_default().push(edge);
+/// What one answer is judged by.
+struct Judge<'a, C> {
+    scene: &'a Scene<'a>,
+    told: HashMap<&'a str, &'a Node<C>>,
+    /// How many neighbours nodes have, according to the hints.
+    degrees: HashMap<String, u64>,
+}
+
+/// A hop that may be kept, in the order of what is kept first.
+struct Candidate<'a, C> {
+    cost: Cost,
+    to: &'a str,
+    edges: Vec<&'a Edge<C>>,
+}
+
+impl<C: Clone> Judge<'_, C> {
+    /// The edges at each of the nodes that were asked about.
+    fn join<'e>(&self, asked: &'e [String], edges: &'e [Edge<C>]) -> HashMap<&'e str, Around<'e, C>> {
+        let about: HashSet<&str> = asked.iter().map(String::as_str).collect();
+        let mut joined: HashMap<&str, Around<'e, C>> = HashMap::default();
+        for edge in edges.iter().filter(|edge| edge.subject != edge.object) {
+            let (subject, object) = (edge.subject.as_str(), edge.object.as_str());
+            for (from, to) in [(subject, object), (object, subject)] {
+                if about.contains(from) && (self.told.contains_key(to) || self.is_pinned(to)) {
+                    joined.entry(from).or_default().entry(to).or_default().push(edge);
+                }
             }
         }
+        joined
     }
-    joined
-}
 
-/// Whose degrees are needed: all that may be passed, once each.
-fn unique<C>(scene: &Scene<'_>, asked: &[String], joined: &Joined<'_, C>) -> Vec<String> {
-    let neighbours = joined.values().flat_map(HashMap::keys).copied();
-    let ids = neighbours.chain(asked.iter().map(String::as_str));
-    let mut ids: Vec<&str> = ids.filter(|id| !scene.question.is_pinned(id)).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids.into_iter().map(str::to_owned).collect()
-}
-
-/// The hops from one node that are kept.
-fn hops<C: Clone>(
-    scene: &Scene<'_>,
-    from: &str,
-    neighbours: &HashMap<&str, Vec<&Edge<C>>>,
-    told: &HashMap<&str, &Node<C>>,
-    degrees: &HashMap<String, u64>,
-) -> Vec<Hop<C>> {
-    let limits = scene.limits;
-    let is_pinned = scene.question.is_pinned(from);
-    if !is_pinned && degrees.get(from).copied().unwrap_or(neighbours.len() as u64) > limits.max_degree {
-        return Vec::new();
+    /// All nodes that may be passed, as far as one can tell without their degrees, once each.
+    fn passable(&self, asked: &[String], joined: &HashMap<&str, Around<'_, C>>) -> Vec<String> {
+        let neighbours = joined.values().flat_map(HashMap::keys).copied();
+        let ids: HashSet<&str> = neighbours.chain(asked.iter().map(String::as_str)).collect();
+        ids.into_iter().filter(|id| !self.is_pinned(id) && !self.is_blocked(id)).map(str::to_owned).collect()
     }
-    let mut hops: Vec<(Cost, &str, Vec<&Edge<C>>)> = Vec::new();
-    let mut ends = Vec::new();
-    for (&to, edges) in neighbours {
+
+    /// The hops from a node that are kept.
+    fn hops(&self, from: &str, around: &Around<'_, C>) -> Vec<Hop<C>> {
+        let scene = self.scene;
+        let degree = self.degrees.get(from).copied().unwrap_or(around.len() as u64);
+        if degree > scene.limits.max_degree && !self.is_pinned(from) {
+            return Vec::new();
+        }
+        let candidates = around.iter().filter_map(|(&to, edges)| self.candidate(to, edges));
+        let (ends, mut others): (Vec<_>, Vec<_>) = candidates.partition(|hop| self.is_pinned(hop.to));
+        others.sort_unstable_by_key(|hop| (hop.cost, hop.to));
+        let kept = others
+            .into_iter()
+            .enumerate()
+            .filter(|(place, hop)| *place < scene.limits.top_k || scene.near_ends.contains(hop.to));
+        kept.map(|(_, hop)| hop).chain(ends).map(Candidate::into_hop).collect()
+    }
+
+    /// The hop to a neighbour, where that may be passed or is an end.
+    fn candidate<'e>(&self, to: &'e str, edges: &[&'e Edge<C>]) -> Option<Candidate<'e, C>> {
+        let limits = self.scene.limits;
         let edges = first_of_each(edges, limits.max_edges_per_hop);
-        let hop = Cost::of_hop(edges.len());
-        if scene.question.is_pinned(to) {
-            ends.push((hop, to, edges));
-        } else if !scene.blocked.blocks(to, told.get(to).and_then(|node| node.name.as_deref())) {
-            let degree = degrees.get(to).copied();
-            if degree.is_none_or(|degree| degree <= limits.max_degree) {
-                let node = Cost::of_node(degree, limits.max_degree, scene.distances.to_both_sides(to));
-                hops.push((hop + node, to, edges));
+        let mut cost = Cost::of_hop(edges.len());
+        if !self.is_pinned(to) {
+            let degree = self.degrees.get(to).copied();
+            if self.is_blocked(to) || degree.is_some_and(|degree| degree > limits.max_degree) {
+                return None;
             }
+            cost = cost + Cost::of_node(degree, limits.max_degree, self.scene.distances.to_both_sides(to));
+        }
+        Some(Candidate { cost, to, edges })
+    }
+
+    /// What is known about a node.
+    fn node(&self, id: &str) -> KeptNode<C> {
+        let node = self.told.get(id);
+        KeptNode {
+            met: node.map(|node| self.scene.question.wanted.met_by(&node.categories)).unwrap_or_default(),
+            degree: self.degrees.get(id).copied(),
+            distance: self.scene.distances.to_both_sides(id),
+            content: node.map(|node| node.content.clone()),
         }
     }
-    let order = |one: &(Cost, &str, Vec<&Edge<C>>), other: &(Cost, &str, Vec<&Edge<C>>)| {
-        (one.0, one.1).cmp(&(other.0, other.1))
-    };
-    hops.sort_unstable_by(order);
-    hops.truncate(limits.top_k);
-    ends.sort_unstable_by(order);
-    hops.extend(ends);
-    hops.into_iter()
-        .map(|(cost, to, edges)| Hop { to: to.to_owned(), cost, edges: edges.into_iter().cloned().collect() })
-        .collect()
+
+    fn is_pinned(&self, id: &str) -> bool {
+        self.scene.question.is_pinned(id)
+    }
+
+    fn is_blocked(&self, id: &str) -> bool {
+        self.scene.blocked.blocks(id, self.told.get(id).and_then(|node| node.name.as_deref()))
+    }
 }
 
-/// Edges by identifier, each once.
+impl<C: Clone> Candidate<'_, C> {
+    fn into_hop(self) -> Hop<C> {
+        let edges = self.edges.into_iter().cloned().collect();
+        Hop { to: self.to.to_owned(), cost: self.cost, edges }
+    }
+}
+
+/// Edges by identifier, each once, and not too many.
 fn first_of_each<'a, C>(edges: &[&'a Edge<C>], max: usize) -> Vec<&'a Edge<C>> {
     let mut edges = edges.to_vec();
     edges.sort_by(|one, other| one.id.cmp(&other.id));
     edges.dedup_by(|one, other| one.id == other.id);
     edges.truncate(max.max(1));
     edges
-}
-
-impl<C: Clone> Kept<C> {
-    fn remember(
-        &mut self,
-        scene: &Scene<'_>,
-        id: &str,
-        told: &HashMap<&str, &Node<C>>,
-        degrees: &HashMap<String, u64>,
-    ) {
-        if self.nodes.contains_key(id) {
-            return;
-        }
-        let node = told.get(id);
-        let kept = KeptNode {
-            met: node.map(|node| scene.question.wanted.met_by(&node.categories)).unwrap_or_default(),
-            degree: degrees.get(id).copied(),
-            distance: scene.distances.to_both_sides(id),
-            content: node.map(|node| node.content.clone()),
-        };
-        self.nodes.insert(id.to_owned(), kept);
-    }
 }

@@ -10,8 +10,9 @@
 //!   name, or has more neighbours than [`Limits::max_degree`]. How many it has is what [`Hints`] say; where they
 //!   say nothing and the node stands next to an end of the path, it is what its own answer shows.
 //! - **Kept.** Of the passable neighbours of a node that it was asked about, an answer keeps the
-//!   [`Limits::top_k`] cheapest, ties broken by identifier, and all ends beside them. What is cheap
-//!   does not depend on how many are kept, so a larger K keeps the same nodes and more.
+//!   [`Limits::top_k`] cheapest, ties broken by identifier; beside them all ends and, where the node is no end itself,
+//!   all that the answers about the ends keep, so that no hop between those is lost. What is cheap does not depend
+//!   on how many are kept, so a larger K keeps the same nodes and more.
 //! - **Path.** One to four hops between different nodes, from a start to an end, which can be cut at a node into
 //!   two halves of at most two hops, such that each hop of the first half is kept by its node that is nearer to the
 //!   start, and each hop of the second by its node that is nearer to the end. At least one alternative of the
@@ -22,8 +23,8 @@
 //! From this follows what the tests hold: with K no smaller than any degree the answer is that of brute force;
 //! a larger K never makes the best path worse; and the order in which answers arrive does not matter.
 //!
-//! Asked about are the ends, then what their answers keep: at most `K + 1` nodes for each end, the cheapest first.
-//! All other work and memory is bounded by K², the halves that may meet.
+//! Asked about are the ends, then what their answers keep: at most K nodes for each end, the cheapest first. All
+//! other work and memory is bounded by the number of halves that may meet, which K² bounds for each end.
 
 mod cost;
 mod explore;

@@ -87,8 +87,9 @@ pub struct Limits {
     pub max_degree: u64,
     /// How many edges of one hop are returned, those with the smallest identifiers; more count for nothing.
     pub max_edges_per_hop: usize,
-    /// How many nodes are asked about, the ends included. Below `K + 1` per end this is the one limit under which a
-    /// larger K may lose paths; [`Found::not_asked`](crate::Found::not_asked) tells when it was hit.
+    /// How many nodes are asked about, the ends included. Where it is hit, which
+    /// [`Found::not_asked`](crate::Found::not_asked) tells, a larger K may lose paths; K nodes for each end never
+    /// hit it where it is no smaller than `K + 1` for each.
     pub max_asked: usize,
     /// How many nodes one question to [`Neighbours`](crate::Neighbours) names.
     pub ids_per_batch: NonZeroUsize,

@@ -1,6 +1,6 @@
 //! What stays the same throughout a search.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use crate::ports::Hints;
 use crate::question::{Blocked, Limits, Question};
@@ -15,6 +15,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) blocked: &'a Blocked,
     pub(crate) limits: &'a Limits,
     pub(crate) distances: Distances,
+    /// The nodes that the answers about the ends keep; none until these are known.
+    pub(crate) near_ends: HashSet<String>,
 }
 
 /// Distances to the nearest start and to the nearest end.

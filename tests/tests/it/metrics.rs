@@ -100,7 +100,8 @@ async fn every_metric_of_the_catalogue_is_told_by_some_process() {
         1 => silent(),
         _ => Behaviour::answer(),
     });
-    let scene = scene::start(plan, |stack| stack.workers(ARAGORN).env("LEASE_SEC", "1")).await;
+    let workers = ARAGORN.into_iter().chain(["arax-lookup"]);
+    let scene = scene::start(plan, |stack| stack.workers(workers.clone()).env("LEASE_SEC", "1")).await;
     let query = queries::with_timeout(queries::treats(DIABETES), 3);
     assert_eq!(scene.ask("aragorn", query.clone()).await.status(), "Success");
     assert_eq!(scene.post("/aragorn/query", &[], "{").await.status, 422);
@@ -133,8 +134,13 @@ async fn every_metric_of_the_catalogue_is_told_by_some_process() {
     shows(&scene, "finish-query", "shepherd_stream_live_workers", &[r#"operation="aragorn.lookup""#], 1.0)
         .await;
 
+    // the first question is refused there, too
+    scene.ask_sync("arax", &queries::treats(DIABETES)).await;
+    let refused = [r#"ara="arax""#, r#"outcome="refused""#];
+    shows(&scene, "arax-lookup", "shepherd_service_queries_total", &refused, 1.0).await;
+
     let mut told = BTreeSet::new();
-    for label in [GATEWAY].into_iter().chain(ARAGORN) {
+    for label in [GATEWAY].into_iter().chain(workers) {
         let scrape = scrape(&scene, label).await;
         assert!(scrape.sum("shepherd_build_info", &[&format!("binary=\"{label}\"")]) > 0.0, "{label}");
         assert!(scrape.sum("shepherd_redis_command_duration_seconds_count", &[]) > 0.0, "{label}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use testkit::queries;
 use testkit::retriever::{Behaviour, Plan};
-use testkit::stack::WORKERS;
+use testkit::stack::{StackBuilder, WORKERS};
 
 use crate::scene::{self, DIABETES, Scene};
 
@@ -43,6 +43,8 @@ fn cases() -> Vec<Case> {
         Case::of("multi-hop", "bte", queries::multi_hop("CHEBI:6801", &two_genes, DIABETES)),
         Case::of("pathfinder", "aragorn", queries::pathfinder("CHEBI:6801", DIABETES)),
         Case::of("pathfinder-dehydrated", "aragorn", dehydrated(queries::pathfinder("CHEBI:6801", DIABETES))),
+        Case::of("arax", "arax", scene::lookup()),
+        Case::of("creative-arax", "arax", queries::treats(DIABETES)),
         Case::of("example", "example", queries::treats(DIABETES)),
         Case::of("empty", "aragorn", scene::lookup()).when(Behaviour::answer().results(0), "Success", 200),
         Case::of("not-traversable", "aragorn", queries::treats(DIABETES)).when(
@@ -64,11 +66,27 @@ fn dehydrated(mut query: Value) -> Value {
     query
 }
 
+/// Questions that only a graph that hangs together can answer.
+fn known_cases() -> Vec<Case> {
+    let ends = ("CHEBI:45783", "MONDO:0004979");
+    let members = ["NCBIGene:3815", "NCBIGene:25", "NCBIGene:5159"];
+    vec![
+        Case::of("pathfinder-known", "aragorn", queries::pathfinder(ends.0, ends.1)),
+        Case::of("pathfinder-arax", "arax", queries::pathfinder(ends.0, ends.1)),
+        Case::of("set-input", "sipr", queries::set_input(&members, "biolink:NamedThing")),
+    ]
+}
+
 async fn write_all(dialect: &str, adapt: impl Fn(&mut Value)) {
-    let scene = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
+    let all = |stack: StackBuilder| stack.workers(WORKERS.iter().copied());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("responses").join(dialect);
     std::fs::create_dir_all(&folder).unwrap();
+    let scene = scene::start(Plan::default(), all).await;
     for case in cases() {
+        write_one(&scene, &folder, case, dialect, &adapt).await;
+    }
+    let scene = scene::knowing(Plan::default(), all).await;
+    for case in known_cases() {
         write_one(&scene, &folder, case, dialect, &adapt).await;
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use lookup::{AskError, Assignment};
 use paths::{Answer, Edge, Neighbours, Node};
-use retriever::SyncQuery;
+use retriever::{QueryError, SyncQuery};
 use runtime::{WireEncoding, body_work};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -35,6 +35,12 @@ impl GraphError {
     /// Whether time was what it lacked.
     pub(crate) fn is_late(&self) -> bool {
         matches!(self, Self::Ask(error) if error.is_late())
+    }
+
+    /// Whether the same question may be answered the next time.
+    fn may_pass(&self) -> bool {
+        let too_large = |error: &AskError| matches!(error, AskError::Query(QueryError::TooLarge { .. }));
+        !matches!(self, Self::Ask(error) if too_large(error) || matches!(error, AskError::Unwritable(_)))
     }
 }
 
@@ -65,12 +71,12 @@ impl<A: Ask> Neighbours for Graph<'_, A> {
     type Content = Box<RawValue>;
     type Error = GraphError;
 
-    /// Asks again where there is no answer and time is left.
+    /// Asks once more where there is no answer, that may help, and time is left.
     async fn neighbours(&self, nodes: &[String]) -> Result<Answer<Box<RawValue>>, GraphError> {
         let question = one_hop(nodes);
         let error = match self.ask(&question).await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
+            Err(error) if error.may_pass() => error,
+            answered => return answered,
         };
         tracing::debug!("asking about {} nodes again: {error}", nodes.len());
         match self.ask(&question).await {

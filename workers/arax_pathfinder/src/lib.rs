@@ -27,20 +27,20 @@ use hints::Files;
 use request::Request;
 
 /// How far a search goes, unless the operator or the client says otherwise. Few nodes per question, so that no
-/// answer grows too large and one that fails costs little; as many nodes in all as 12 ids at each end can keep.
+/// answer grows too large and one that fails costs little; as many nodes in all as 5 ids at each end can keep.
 const LIMITS: Limits = Limits {
     max_paths: 500,
     top_k: 75,
     max_degree: request::MAX_DEGREE as u64,
     max_edges_per_hop: 100,
-    max_asked: 2000,
+    max_asked: 1000,
     ids_per_batch: NonZeroUsize::new(10).expect("is not 0"),
     batches_in_flight: NonZeroUsize::new(4).expect("is not 0"),
 };
 /// Each search holds what it found in memory; others wait for their turn, against their own deadline.
-const MAX_SEARCHES: usize = 16;
+const MAX_SEARCHES: usize = 8;
 /// The largest answer to one question that is read, in bytes.
-const MAX_ANSWER_BYTES: usize = 256 << 20;
+const MAX_ANSWER_BYTES: usize = 128 << 20;
 
 /// Searches paths. Cheap to clone.
 #[derive(Clone)]

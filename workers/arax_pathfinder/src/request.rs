@@ -9,7 +9,7 @@ use trapi::{Members, Pathfinder, Query, QueryGraph};
 /// Nodes with more neighbours are not passed, unless the client names another bound.
 pub(crate) const MAX_DEGREE: u32 = 10_000;
 /// How many ids of one end are searched from: each takes as many questions again.
-const MAX_IDS: usize = 10;
+const MAX_IDS: usize = 5;
 
 /// The predicate that all others are kinds of.
 const RELATED_TO: &str = "biolink:related_to";

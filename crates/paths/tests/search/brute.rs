@@ -30,7 +30,16 @@ impl<'a> Brute<'a> {
     pub(crate) fn new(graph: &'a Made, asked: &'a Asked) -> Self {
         let neighbours = graph.neighbours();
         let mut brute = Self { graph, asked, neighbours, kept: BTreeMap::new() };
-        brute.kept = brute.neighbours.keys().map(|&node| (node, brute.keeps(node))).collect();
+        let pins = || asked.starts.iter().chain(&asked.ends).map(String::as_str);
+        let near: BTreeSet<&str> = pins()
+            .flat_map(|pin| brute.keeps(pin, &BTreeSet::new()))
+            .filter(|node| !brute.is_pinned(node))
+            .collect();
+        let keep = |&node: &&'a str| {
+            let beside = if brute.is_pinned(node) { &BTreeSet::new() } else { &near };
+            (node, brute.keeps(node, beside))
+        };
+        brute.kept = brute.neighbours.keys().map(keep).collect();
         brute
     }
 
@@ -105,9 +114,10 @@ impl<'a> Brute<'a> {
         alternatives.is_empty() || alternatives.iter().any(|wanted| wanted.iter().all(is_met))
     }
 
-    fn keeps(&self, from: &str) -> BTreeSet<&'a str> {
+    /// The neighbours that the answer about a node keeps, those in `beside` however many there are.
+    fn keeps(&self, from: &str, beside: &BTreeSet<&str>) -> BTreeSet<&'a str> {
         let limits = &self.asked.limits;
-        let neighbours = &self.neighbours[from];
+        let Some(neighbours) = self.neighbours.get(from) else { return BTreeSet::new() };
         let degree = self.graph.degrees.get(from).copied().unwrap_or(neighbours.len() as u64);
         if !self.is_pinned(from) && degree > limits.max_degree {
             return BTreeSet::new();
@@ -124,7 +134,11 @@ impl<'a> Brute<'a> {
             })
             .collect();
         ordered.sort_unstable();
-        ordered.into_iter().take(limits.top_k).map(|(_, node)| node).chain(pins).collect()
+        let kept = ordered
+            .iter()
+            .enumerate()
+            .filter(|(place, (_, node))| *place < limits.top_k || beside.contains(node));
+        kept.map(|(_, (_, node))| *node).chain(pins).collect()
     }
 
     fn cost(&self, path: &[&str]) -> u64 {

@@ -144,3 +144,11 @@ fn no_more_nodes_are_asked_about_than_allowed_the_best_first() {
     let paths: BTreeSet<String> = shown(&found).into_iter().collect();
     assert_eq!(paths, ["S-a-T", "S-b-x-T"].map(str::to_owned).into());
 }
+
+#[test]
+fn no_hop_between_nodes_that_the_ends_keep_is_lost() {
+    let graph = "S-a a-a0 a-a1 a-a2 a-z z-z0 z-z1 z-z2 z-T";
+    let asked = between("S", "T");
+    let narrow = Asked { limits: Limits { top_k: 1, ..asked.limits }, ..asked };
+    assert_eq!(found(graph, &narrow), ["S-a-z-T"]);
+}

@@ -74,10 +74,7 @@ impl Scene {
     }
 
     fn with(double: RetrieverDouble, files: Files, blocked: Blocked, limits: Limits) -> Self {
-        testkit::http::install_crypto_provider();
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let url = format!("{}/query", double.url()).parse().unwrap();
-        let service = SyncQuery::new(http, url, 1 << 30);
+        let service = service(&double, 1 << 30);
         Self { double, pathfinder: Pathfinder::new(service, files, blocked, limits) }
     }
 
@@ -95,6 +92,12 @@ impl Scene {
     async fn found(&self, query: &Query) -> Value {
         serde_json::from_slice(&self.answer(query, std::future::pending()).await.unwrap()).unwrap()
     }
+}
+
+fn service(double: &RetrieverDouble, max_answer_bytes: usize) -> SyncQuery {
+    testkit::http::install_crypto_provider();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    SyncQuery::new(http, format!("{}/query", double.url()).parse().unwrap(), max_answer_bytes)
 }
 
 fn read(query: &Query, limits: Limits) -> Request {

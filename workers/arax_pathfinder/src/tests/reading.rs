@@ -38,7 +38,7 @@ fn the_clients_bound_is_the_searchs_too() {
 
 #[test]
 fn what_does_not_count_is_told() {
-    let many: Vec<String> = (0..11).map(|number| format!("X:{number}")).collect();
+    let many: Vec<String> = (0..6).map(|number| format!("X:{number}")).collect();
     let graph = json!({"message": {"query_graph": {
         "nodes": {"a": {"ids": many}, "b": {"ids": ["Y:1"]}},
         "paths": {"p": {"subject": "a", "object": "b", "predicates": ["biolink:affects"]}},
@@ -47,7 +47,7 @@ fn what_does_not_count_is_told() {
     assert_eq!(
         read(&query, LIMITS).warnings,
         [
-            "Only the first 10 of 11 ids of node a are searched",
+            "Only the first 5 of 6 ids of node a are searched",
             "The predicates of path p do not restrict the search",
         ]
     );

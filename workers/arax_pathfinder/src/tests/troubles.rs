@@ -11,7 +11,7 @@ use testkit::knowledge::Knowledge;
 use testkit::retriever::{Behaviour, Payload, Plan};
 use tokio::time::{sleep, timeout};
 
-use super::{ASTHMA, IMATINIB, Scene, between, logged, plain};
+use super::{ASTHMA, IMATINIB, Scene, between, logged, plain, service};
 use crate::LIMITS;
 
 /// One node per question, so that failing questions cost single nodes.
@@ -75,6 +75,16 @@ async fn where_no_question_is_answered_the_reason_is_told() {
     let answer = scene.answer(&plain(IMATINIB, ASTHMA), std::future::pending()).await;
     let reason = "the graph cannot be searched: refused with status 500: out of order";
     assert_eq!(answer, Err(WorkError::Failed(reason.to_owned())));
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_not_asked_for_again() {
+    let mut scene = one_by_one(Plan::default()).await;
+    scene.pathfinder.service = service(&scene.double, 100);
+    let answer = scene.answer(&plain(IMATINIB, ASTHMA), std::future::pending()).await;
+    let reason = "the graph cannot be searched: the answer is larger than 100 bytes";
+    assert_eq!(answer, Err(WorkError::Failed(reason.to_owned())));
+    assert_eq!(scene.double.sync_queries().len(), 2);
 }
 
 #[tokio::test]
