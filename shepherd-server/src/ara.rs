@@ -73,7 +73,7 @@ impl Ara {
 
     /// The operations of a workflow that TRAPI has a name for.
     pub(crate) fn trapi_operations() -> Vec<&'static str> {
-        let ours = ["filter_analyses_top_n", REHYDRATE];
+        let ours = ["score_paths", "filter_analyses_top_n", REHYDRATE];
         let is_trapi = |id: &&str| !id.contains('.') && !ours.contains(id);
         ["lookup"].into_iter().chain(NAMES.into_iter().filter(is_trapi)).collect()
     }
@@ -130,6 +130,13 @@ impl Ara {
     /// The persona's own workflow after the lookup.
     fn own_workflow(self, question: &Question) -> &'static [&'static str] {
         match (self, question) {
+            (Self::Aragorn, Question::Pathfinder(_)) => &[
+                "score_paths",
+                "sort_results_score",
+                "filter_analyses_top_n",
+                "filter_kgraph_orphans",
+                REHYDRATE,
+            ],
             (_, Question::Pathfinder(_)) => {
                 &["sort_results_score", "filter_analyses_top_n", "filter_kgraph_orphans", REHYDRATE]
             }

@@ -9,7 +9,8 @@ use shepherd_answers::expand::DIRECT;
 use shepherd_answers::merge::{Callback, Merged, merge};
 use shepherd_answers::message::parse;
 use shepherd_answers::operations::{
-    Limit, Order, Profile, aragorn_score, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Order, PathFeatures, PathModel, Profile, aragorn_score, filter_kgraph_orphans,
+    filter_results_top_n, score_paths, sort_results_score,
 };
 use trapi::QueryGraph;
 
@@ -165,5 +166,61 @@ fn answers(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, answers);
+/// Ten thousand paths of three hops between two nodes, each its own graph, with a node in common with many others.
+fn paths() -> String {
+    let mut body = Body::default();
+    let (mut graphs, mut analyses) = (String::new(), String::new());
+    body.node("CHEBI:6801");
+    body.node("MONDO:0005148");
+    for path in 0..10_000 {
+        let (near, far) = (format!("NCBIGene:{}", path / 100), format!("GO:{}", path % 100));
+        if path % 100 == 0 {
+            body.node(&near);
+            body.edge(&format!("n{near}"), "CHEBI:6801", "affects", &near, path % 7);
+        }
+        if path < 100 {
+            body.node(&far);
+            body.edge(&format!("f{far}"), &far, "related_to", "MONDO:0005148", path % 7);
+        }
+        body.edge(&format!("e{path}"), &near, "participates_in", &far, path % 5);
+        write!(graphs, r#""p{path}":{{"edges":["n{near}","e{path}","f{far}"]}},"#).unwrap();
+        write!(analyses, r#"{{"path_bindings":{{"p":[{{"id":"p{path}"}}]}}}},"#).unwrap();
+    }
+    for list in [&mut graphs, &mut analyses] {
+        list.pop();
+    }
+    write!(
+        body.results,
+        r#"{{"node_bindings":{{"SN":[{{"id":"CHEBI:6801"}}],"ON":[{{"id":"MONDO:0005148"}}]}},"analyses":[{analyses}]}},"#
+    )
+    .unwrap();
+    body.finish().replace(r#""auxiliary_graphs":{}"#, &format!(r#""auxiliary_graphs":{{{graphs}}}"#))
+}
+
+/// No model: what a model takes is its own.
+struct NoModel;
+
+impl PathModel for NoModel {
+    type Error = std::fmt::Error;
+
+    fn score(&self, _: &PathFeatures<'_>) -> Result<f64, Self::Error> {
+        Err(std::fmt::Error)
+    }
+}
+
+fn path_scores(criterion: &mut Criterion) {
+    let text = paths();
+    let mut group = criterion.benchmark_group("10,000 paths");
+    group.sample_size(10);
+    group.bench_function("score by the graph", |bencher| {
+        bencher.iter_batched_ref(
+            || parse(&text).unwrap(),
+            |message| score_paths::<NoModel>(message, None).len(),
+            BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, answers, path_scores);
 criterion_main!(benches);

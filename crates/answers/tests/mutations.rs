@@ -15,8 +15,9 @@ use shepherd_answers::expand::{self, AragornRules, BteTemplates};
 use shepherd_answers::merge::{Callback, merge};
 use shepherd_answers::message::parse;
 use shepherd_answers::operations::{
-    Limit, Literature, Named, Order, Profile, aragorn_omnicorp, aragorn_score, arax_rank,
-    filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, sort_results_score,
+    Limit, Literature, Named, Order, PathFeatures, PathModel, Profile, aragorn_omnicorp, aragorn_score,
+    arax_rank, filter_analyses_top_n, filter_kgraph_orphans, filter_results_top_n, score_paths,
+    sort_results_score,
 };
 use shepherd_answers::response::Envelope;
 use trapi::{Query, Question};
@@ -48,7 +49,8 @@ fn seed() -> Value {
             },
             "results": [
                 {"node_bindings": {"a": [{"id": "A", "attributes": []}], "b": {"ids": ["B"]}},
-                    "analyses": [{"resource_id": "infores:x", "edge_bindings": {"e": [{"id": "e1", "query_id": null}, {"id": "e2"}]}, "support_graphs": ["g"], "score": 0.5}]},
+                    "analyses": [{"resource_id": "infores:x", "edge_bindings": {"e": [{"id": "e1", "query_id": null}, {"id": "e2"}]}, "support_graphs": ["g"], "score": 0.5},
+                        {"path_bindings": {"p": [{"id": "g"}]}}]},
             ],
             "auxiliary_graphs": {"g": {"edges": ["e2", "e1"], "attributes": []}},
         },
@@ -73,6 +75,30 @@ impl Literature for Everything {
     }
 }
 
+/// A judge of paths that never says a number.
+struct Nobody;
+
+impl PathModel for Nobody {
+    type Error = Infallible;
+
+    fn score(&self, _: &PathFeatures<'_>) -> Result<f64, Infallible> {
+        Ok(f64::NAN)
+    }
+}
+
+/// A message is filled from any text that can be read, and has as much as before.
+fn fill(text: &str, answer: &str) {
+    let Ok(mut message) = parse(text) else { return };
+    let count = |message: &Message<'_>| {
+        [message.node_count(), message.edge_count(), message.auxiliary_graph_count(), message.result_count()]
+    };
+    let before = count(&message);
+    if message.fill(answer).is_ok() {
+        assert_eq!(count(&message), before);
+    }
+    operate(&mut message, None);
+}
+
 /// Whether it is JSON, however deep.
 fn assert_json(text: &[u8]) {
     serde_json::from_slice::<serde::de::IgnoredAny>(text).unwrap();
@@ -84,6 +110,8 @@ fn operate(message: &mut Message<'_>, query: Option<&Query>) {
         aragorn_score(message, profile);
     }
     arax_rank(message);
+    score_paths::<Nobody>(message, None);
+    score_paths(message, Some(&Nobody));
     sort_results_score(message, Order::Ascending);
     filter_results_top_n(message, Limit::Of(2));
     filter_analyses_top_n(message, Limit::Of(1));
@@ -139,6 +167,9 @@ fn everything(text: &str) {
     if let Ok(mut message) = parse(text) {
         operate(&mut message, query.as_ref());
     }
+    let seed = seed().to_string();
+    fill(text, &seed);
+    fill(&seed, text);
     drop(AragornRules::parse("rules.json", text));
     drop(BteTemplates::parse("groups.json", text, &BTreeMap::new()));
 }

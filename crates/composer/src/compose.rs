@@ -11,7 +11,7 @@ use answers::{Message, Note};
 use budget::EpochMillis;
 use meters::QueryKind;
 use state::{Payload, PayloadError, QueryRecord};
-use trapi::{Dialect, Invalid, LogEntry, LogLevel, Query, QueryGraph, Question};
+use trapi::{Dialect, Invalid, LogEntry, LogLevel, Operation, Query, QueryGraph, Question};
 
 use crate::bodies::decode_all;
 use crate::ending::{Ending, Tally};
@@ -98,31 +98,15 @@ fn go_on(
     mut so_far: SoFar,
     mut notes: Vec<Note>,
 ) -> Result<Outcome, Uncomposable> {
-    let Ingredients { record, stretch, literature, given_up, now, .. } = ingredients;
+    let Ingredients { record, stretch, given_up, now, .. } = ingredients;
     let operations = workflow::operations_of(&record.plan, query);
     let failure = match given_up {
         Some(GivenUp::Operation(failure)) => Some(failure.as_str()),
         Some(GivenUp::SecondPass(_)) | None => None,
     };
     let mut dehydrated = None;
-    for (step, operation) in
-        operations.iter().filter(|(step, _)| stretch.contains(*step) && failure.is_none())
-    {
-        if operation.id == REHYDRATE {
-            match (second_pass::is_needless(query, &message), given_up) {
-                (Some(told), _) => notes.extend(told),
-                (None, Some(GivenUp::SecondPass(why))) => notes.push(NotFilled::GivenUp(why.clone()).note()),
-                (None, _) => {
-                    dehydrated = Some(*step);
-                    break;
-                }
-            }
-            continue;
-        }
-        let started = Instant::now();
-        let _span = tracing::info_span!("operation.run", otel.name = operation.id).entered();
-        notes.extend(workflow::run(operation, &mut message, literature.as_deref())?);
-        meters::stage_ended(&operation.id, started.elapsed());
+    if failure.is_none() {
+        dehydrated = run_all(ingredients, query, &operations, &mut message, &mut notes)?;
     }
     so_far.own.extend(notes.into_iter().map(|note| {
         let code = Some(note.code.to_owned());
@@ -147,13 +131,39 @@ fn go_on(
     }))
 }
 
+/// Runs the operations of the stretch up to a second pass that is needed; its step, where there is one.
+fn run_all(
+    ingredients: &Ingredients,
+    query: &Query,
+    operations: &[(usize, Operation)],
+    message: &mut Message<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<Option<usize>, OperationError> {
+    let Ingredients { stretch, resources, given_up, .. } = ingredients;
+    for (step, operation) in operations.iter().filter(|(step, _)| stretch.contains(*step)) {
+        if operation.id != REHYDRATE {
+            let started = Instant::now();
+            let _span = tracing::info_span!("operation.run", otel.name = operation.id).entered();
+            notes.extend(workflow::run(operation, message, resources)?);
+            meters::stage_ended(&operation.id, started.elapsed());
+            continue;
+        }
+        match (second_pass::is_needless(query, message), given_up) {
+            (Some(told), _) => notes.extend(told),
+            (None, Some(GivenUp::SecondPass(why))) => notes.push(NotFilled::GivenUp(why.clone()).note()),
+            (None, _) => return Ok(Some(*step)),
+        }
+    }
+    Ok(None)
+}
+
 fn respond(
     ingredients: &Ingredients,
     query: &Query,
     message: &Message<'_>,
     so_far: SoFar,
     failure: Option<&str>,
-    operations: &[trapi::Operation],
+    operations: &[Operation],
 ) -> Result<Composed, Uncomposable> {
     let SoFar { tally, foreign, own: notes } = so_far;
     let Ingredients { record, now, dialect, .. } = ingredients;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use answers::operations::REHYDRATE;
 use budget::Clock;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use literature::Omnicorp;
 use runtime::{Causes, Startup, StartupError, TaskError};
 use state::{
     Begun, CallbackRecord, CallbackStatus, ConsumerName, Payload, QueryRecord, StateError, StepEntry, Store,
@@ -17,6 +16,7 @@ use trapi::Dialect;
 
 use crate::compose::{Uncomposable, compose};
 use crate::ingredients::{GivenUp, Ingredients, Outcome, Source};
+use crate::resources::Resources;
 use crate::second_pass::SecondPass;
 use crate::workflow::{self, Owned, Stretch};
 
@@ -34,7 +34,7 @@ pub struct Composer<C> {
     biolink_version: String,
     dialect: Dialect,
     max_answer_bytes: usize,
-    literature: Option<Arc<Omnicorp>>,
+    resources: Arc<Resources>,
     second_pass: SecondPass,
     /// Bounds the queries that are composed at once: more would only take memory from each other.
     processors: Arc<Semaphore>,
@@ -44,14 +44,9 @@ impl<C: Clock> Composer<C> {
     /// A composer for the process that `startup` describes, which runs the operations `owned`.
     ///
     /// # Errors
-    /// [`StartupError::Load`] when the literature is configured and cannot be opened.
+    /// [`StartupError::Load`] when files that are configured cannot be used.
     pub fn new(startup: &Startup, clock: C, owned: Owned) -> Result<Self, StartupError> {
-        let files = startup.settings.omnicorp.as_ref();
-        let literature = files.map(|files| Omnicorp::open(&files.curies, &files.shared_counts)).transpose();
-        let literature = literature.map_err(|error| StartupError::Load {
-            what: "OMNICORP_CURIES_LMDB_PATH, OMNICORP_SHARED_COUNTS_LMDB_PATH".to_owned(),
-            source: error.into(),
-        })?;
+        let resources = Resources::open(&startup.settings)?;
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Ok(Self {
             store: startup.store.clone(),
@@ -63,7 +58,7 @@ impl<C: Clock> Composer<C> {
             biolink_version: startup.settings.biolink_version.clone(),
             dialect: startup.settings.trapi_version,
             max_answer_bytes: startup.settings.callback_max_request_bytes,
-            literature: literature.map(Arc::new),
+            resources: Arc::new(resources),
             second_pass: SecondPass::new(startup),
             processors: Arc::new(Semaphore::new(processors)),
         })
@@ -215,7 +210,7 @@ impl<C: Clock> Composer<C> {
             logs: self.store.logs(record.id).await?,
             biolink_version: self.biolink_version.clone(),
             dialect: self.dialect,
-            literature: self.literature.clone(),
+            resources: Arc::clone(&self.resources),
             now: self.clock.now(),
             given_up,
             retriever_dialect: self.second_pass.dialect,

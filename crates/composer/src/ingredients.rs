@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use budget::EpochMillis;
-use literature::Omnicorp;
 use state::{CallbackRecord, Payload, QueryRecord, StoredLog};
 use trapi::{Dialect, LogEntry};
 
 use crate::ending::{Ending, Tally};
+use crate::resources::Resources;
 use crate::second_pass::{Answer, Dehydrated};
 use crate::workflow::Stretch;
 
@@ -22,7 +22,7 @@ pub(crate) struct Ingredients {
     pub(crate) biolink_version: String,
     /// The dialect of a request that could be in either.
     pub(crate) dialect: Dialect,
-    pub(crate) literature: Option<Arc<Omnicorp>>,
+    pub(crate) resources: Arc<Resources>,
     pub(crate) now: EpochMillis,
     /// What was given up, where something was.
     pub(crate) given_up: Option<GivenUp>,

@@ -12,6 +12,7 @@ mod ending;
 mod ingredients;
 mod keep;
 mod logs;
+mod resources;
 mod second_pass;
 mod workflow;
 

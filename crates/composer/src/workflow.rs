@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use answers::Message;
 use answers::Note;
-use answers::operations::{NAMES, apply, aragorn_omnicorp};
+use answers::operations::{NAMES, apply, aragorn_omnicorp, score_paths};
 use literature::{LiteratureError, Omnicorp};
 use trapi::{LogLevel, Operation, Query};
+
+use crate::resources::Resources;
 
 /// Why an operation did not run.
 #[derive(Debug, thiserror::Error)]
@@ -132,12 +134,13 @@ pub(crate) fn operations_of(plan: &[String], query: &Query) -> Vec<(usize, Opera
 pub(crate) fn run(
     operation: &Operation,
     message: &mut Message<'_>,
-    literature: Option<&Omnicorp>,
+    resources: &Resources,
 ) -> Result<Vec<Note>, OperationError> {
-    if operation.id == "aragorn.omnicorp" {
-        return omnicorp(message, literature);
+    match operation.id.as_str() {
+        "aragorn.omnicorp" => omnicorp(message, resources.literature.as_ref()),
+        "score_paths" => Ok(score_paths(message, resources.path_model.as_ref())),
+        _ => apply(message, operation).ok_or_else(|| OperationError::Unknown(operation.id.clone())),
     }
-    apply(message, operation).ok_or_else(|| OperationError::Unknown(operation.id.clone()))
 }
 
 fn omnicorp(message: &mut Message<'_>, literature: Option<&Omnicorp>) -> Result<Vec<Note>, OperationError> {
@@ -159,7 +162,7 @@ pub(crate) fn told(query: &Query, operations: &[Operation]) -> Vec<Operation> {
     let mut told = vec![Operation::new("lookup")];
     told.extend(operations.iter().filter_map(|operation| {
         let (name, value) = match operation.id.as_str() {
-            "aragorn.score" | "arax.rank" => return Some(Operation::new("score")),
+            "aragorn.score" | "arax.rank" | "score_paths" => return Some(Operation::new("score")),
             "sort_results_score" => ("ascending_or_descending", "\"descending\""),
             "filter_results_top_n" => ("max_results", "500"),
             "filter_kgraph_orphans" => return Some(operation.clone()),

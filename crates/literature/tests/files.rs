@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use answers::message::parse;
 use answers::operations::{Literature, Named, aragorn_omnicorp};
+use lmdb::LmdbError;
 use serde_json::{Value, json};
 use shepherd_literature::{LiteratureError, Omnicorp};
 use testkit::lmdb::file;
@@ -51,7 +52,9 @@ fn what_is_no_lmdb_file_is_refused_with_its_path() {
     let missing = folder.path().join("missing");
     for path in [&path, &missing] {
         let error = Omnicorp::open(path, path).unwrap_err();
-        assert!(matches!(error, LiteratureError::Open { path: named, .. } if named == *path));
+        assert!(
+            matches!(error, LiteratureError::Lmdb(LmdbError::Open { path: named, .. }) if named == *path)
+        );
     }
     assert!(!missing.exists(), "nothing is created");
 }

@@ -141,6 +141,10 @@ async fn pathfinder_is_answered_with_paths() {
         for analysis in result["analyses"].as_array().unwrap() {
             assert_eq!(analysis["path_bindings"]["p0"].as_array().unwrap().len(), 1);
         }
+        let score = |analysis: &Value| analysis["score"].as_f64().unwrap();
+        let scores: Vec<f64> = result["analyses"].as_array().unwrap().iter().map(score).collect();
+        assert!(scores.iter().all(|score| *score > 0.0 && *score < 1.0), "{scores:?}");
+        assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
     }
 }
 

@@ -13,7 +13,7 @@ fn split(stack: StackBuilder) -> StackBuilder {
     stack
         .workers(WORKERS.iter().copied())
         .another_worker("other-operations", "operations")
-        .env_for("operations", "OPERATIONS", "merge,aragorn.score,filter_results_top_n")
+        .env_for("operations", "OPERATIONS", "merge,aragorn.score,score_paths,filter_results_top_n")
         .env_for(
             "other-operations",
             "OPERATIONS",
@@ -122,4 +122,31 @@ async fn operation_given_up_in_the_middle_leaves_what_came_before_it() {
     scene.logged("other-operations", "gave up aragorn.omnicorp").await;
     scene.idle().await;
     assert_eq!(scene.ars.received(&job.key).len(), 1);
+}
+
+/// The scores of a path query's analyses.
+fn scores(answer: &crate::answer::Answer) -> Vec<f64> {
+    answer.assert_success();
+    let analyses = answer.results().iter().flat_map(|result| result["analyses"].as_array().unwrap());
+    analyses.map(|analysis| analysis["score"].as_f64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn paths_are_judged_by_a_model_where_there_is_one() {
+    let query = queries::pathfinder("CHEBI:6801", DIABETES);
+    let by_graph = scene::start(Plan::default(), |stack| stack.workers(WORKERS.iter().copied())).await;
+    let graph = scores(&by_graph.ask("aragorn", query.clone()).await);
+    let folder = tempfile::tempdir().unwrap();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/path_model/tests/model/graph.json");
+    std::fs::copy(model, folder.path().join("classifier.json")).unwrap();
+    let by_model = scene::start(Plan::default(), |stack| {
+        stack
+            .workers(WORKERS.iter().copied())
+            .env("PATHFINDER_EMBEDDINGS_DIR", &folder.path().display().to_string())
+    })
+    .await;
+    let model = scores(&by_model.ask("aragorn", query).await);
+    assert_eq!(model.len(), graph.len());
+    assert!(model.iter().all(|score| *score > 0.0 && *score < 1.0), "{model:?}");
+    assert_ne!(model, graph);
 }

@@ -42,6 +42,7 @@ fn cases() -> Vec<Case> {
         Case::of("creative-bte", "bte", queries::affects(GENE, "increased")),
         Case::of("multi-hop", "bte", queries::multi_hop("CHEBI:6801", &two_genes, DIABETES)),
         Case::of("pathfinder", "aragorn", queries::pathfinder("CHEBI:6801", DIABETES)),
+        Case::of("pathfinder-dehydrated", "aragorn", dehydrated(queries::pathfinder("CHEBI:6801", DIABETES))),
         Case::of("arax", "arax", scene::lookup()),
         Case::of("creative-arax", "arax", queries::treats(DIABETES)),
         Case::of("example", "example", queries::treats(DIABETES)),
@@ -57,6 +58,12 @@ fn cases() -> Vec<Case> {
             502,
         ),
     ]
+}
+
+/// Paths whose nodes and edges stay without their content.
+fn dehydrated(mut query: Value) -> Value {
+    query["parameters"] = json!({ "dehydrated": true });
+    query
 }
 
 /// Questions that only a graph that hangs together can answer.

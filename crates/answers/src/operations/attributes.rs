@@ -88,3 +88,53 @@ pub(super) fn primary_source<'m>(sources: &'m List<'_>, any: bool) -> Option<Cow
 pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
 }
+
+/// A list, one text, or one text that lists several.
+#[expect(clippy::cast_precision_loss, reason = "nobody lists 2^53 publications")]
+pub(super) fn count_publications(raw: &RawValue) -> f64 {
+    let listed = |text: &str| match (text.matches('|').count(), text.matches(',').count()) {
+        (0, commas) => commas + 1,
+        (bars, _) => bars + 1,
+    };
+    if let Some(one) = text(raw) {
+        return listed(&one) as f64;
+    }
+    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+    match items.as_slice() {
+        [one] => text(one).map_or(1, |one| listed(&one)) as f64,
+        items => items.len() as f64,
+    }
+}
+
+/// A number, or a text that is one.
+pub(super) fn number(raw: &RawValue) -> Option<f64> {
+    let value = match text(raw) {
+        Some(text) => text.trim().parse().ok(),
+        None => serde_json::from_str(raw.get()).ok(),
+    };
+    value.filter(|value: &f64| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn publications_come_in_many_spellings() {
+        let counts = [
+            ("[]", 0.0),
+            (r#"["PMID:1","PMID:2"]"#, 2.0),
+            (r#""PMID:1""#, 1.0),
+            (r#"["PMID:1|2|3"]"#, 3.0),
+            (r#""PMID:1,2""#, 2.0),
+            (r#"["PMID:1|2,3"]"#, 2.0),
+            ("[7]", 1.0),
+            ("null", 0.0),
+            (r#"{"a":1}"#, 0.0),
+            ("5", 0.0),
+        ];
+        for (text, count) in counts {
+            assert!((count_publications(serde_json::from_str(text).unwrap()) - count).abs() < 0.5, "{text}");
+        }
+    }
+}

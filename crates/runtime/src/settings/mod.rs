@@ -104,6 +104,8 @@ pub struct Settings {
     /// `OMNICORP_CURIES_LMDB_PATH`, `OMNICORP_SHARED_COUNTS_LMDB_PATH`: where the counts of publications are;
     /// neither or both.
     pub omnicorp: Option<OmnicorpFiles>,
+    /// `PATHFINDER_EMBEDDINGS_DIR`: where the trained judge of paths is.
+    pub path_model_dir: Option<PathBuf>,
     /// `ARAX_PATHFINDER_DBS_DIR`, `ARAX_PATHFINDER_TIER_VERSION`, `ARAX_PATHFINDER_TOP_K`.
     pub arax_pathfinder: AraxPathfinderSettings,
     /// `OPERATIONS`: which operations this process runs; all where none is named.
@@ -244,6 +246,7 @@ impl Settings {
                 "how long callbacks are kept after the merge",
             ),
             omnicorp: omnicorp(&mut r),
+            path_model_dir: path_model_dir(&mut r),
             arax_pathfinder: arax_pathfinder(&mut r),
             operations: r.list(
                 "OPERATIONS",
@@ -386,6 +389,15 @@ fn omnicorp(r: &mut Reader) -> Option<OmnicorpFiles> {
             None
         }
     }
+}
+
+fn path_model_dir(r: &mut Reader) -> Option<PathBuf> {
+    let directory = r.text(
+        "PATHFINDER_EMBEDDINGS_DIR",
+        "",
+        "directory with the trained judge of paths; empty: paths are scored by the graph alone",
+    );
+    (!directory.is_empty()).then(|| directory.into())
 }
 
 fn arax_pathfinder(r: &mut Reader) -> AraxPathfinderSettings {

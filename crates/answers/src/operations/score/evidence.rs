@@ -4,7 +4,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::attributes::{attributes, primary_source, text};
+use super::super::attributes::{attributes, count_publications, number, primary_source, text};
 use super::profile::{Profile, Property};
 use crate::Message;
 use crate::message::{Edge, NodeId};
@@ -99,35 +99,9 @@ fn node_publications(message: &Message<'_>, node: NodeId) -> f64 {
     counts.next().and_then(|attribute| attribute.value.and_then(whole_number)).unwrap_or_default()
 }
 
-/// A list, one text, or one text that lists several.
-#[expect(clippy::cast_precision_loss, reason = "nobody lists 2^53 publications")]
-fn count_publications(raw: &RawValue) -> f64 {
-    let listed = |text: &str| match (text.matches('|').count(), text.matches(',').count()) {
-        (0, commas) => commas + 1,
-        (bars, _) => bars + 1,
-    };
-    if let Some(one) = text(raw) {
-        return listed(&one) as f64;
-    }
-    let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
-    match items.as_slice() {
-        [one] => text(one).map_or(1, |one| listed(&one)) as f64,
-        items => items.len() as f64,
-    }
-}
-
 fn first_number(raw: &RawValue) -> Option<f64> {
     let list: Result<Vec<&RawValue>, _> = serde_json::from_str(raw.get());
     list.map_or_else(|_| number(raw), |items| number(items.first()?))
-}
-
-/// A number, or a text that is one.
-fn number(raw: &RawValue) -> Option<f64> {
-    let value = match text(raw) {
-        Some(text) => text.trim().parse().ok(),
-        None => serde_json::from_str(raw.get()).ok(),
-    };
-    value.filter(|value: &f64| value.is_finite())
 }
 
 /// A number without its fraction, or a text that is a whole number.
@@ -148,25 +122,6 @@ mod tests {
 
     fn raw(text: &str) -> &RawValue {
         serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn publications_come_in_many_spellings() {
-        let counts = [
-            ("[]", 0.0),
-            (r#"["PMID:1","PMID:2"]"#, 2.0),
-            (r#""PMID:1""#, 1.0),
-            (r#"["PMID:1|2|3"]"#, 3.0),
-            (r#""PMID:1,2""#, 2.0),
-            (r#"["PMID:1|2,3"]"#, 2.0),
-            ("[7]", 1.0),
-            ("null", 0.0),
-            (r#"{"a":1}"#, 0.0),
-            ("5", 0.0),
-        ];
-        for (text, count) in counts {
-            assert!((count_publications(raw(text)) - count).abs() < 0.5, "{text}");
-        }
     }
 
     #[test]
