@@ -2,6 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
+use testkit::stack::{GATEWAY, REDIS, RETRIEVER, WORKERS};
 
 use crate::support::{LIMIT, shepherd, stand_ins, wait_for_output};
 
@@ -15,7 +16,7 @@ async fn the_stack_stays_up_until_sigterm_and_leaves_nothing_behind() {
     let serve = shepherd(bin.path(), &[&args[..], &[&logs.display().to_string()]].concat());
     wait_for_output(&serve, "Ctrl-C stops everything").await;
     let listed = std::fs::read_to_string(&pid_file).unwrap();
-    assert_eq!(listed.lines().count(), 9, "{listed}");
+    assert_eq!(listed.lines().count(), WORKERS.len() + [REDIS, RETRIEVER, GATEWAY].len(), "{listed}");
     assert!(logs.join("redis.log").exists() && logs.join("finish-query.log").exists());
     serve.signal(Signal::TERM).unwrap();
     assert!(serve.wait_within(LIMIT).await.unwrap().success());
