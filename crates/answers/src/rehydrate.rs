@@ -6,15 +6,20 @@ use trapi::Dialect;
 
 use crate::Message;
 use crate::json::Json;
-use crate::message::{BodyText, Edge, Index, Node, NodeId, Unreadable, keep_usable};
+use crate::message::{BodyText, Edge, Index, Marks, Node, NodeId, Unreadable, keep_usable};
 
-/// What the second pass brought.
+/// What the second pass brought for what was looked up: edges that were inferred from others, and nodes that only
+/// such edges lead to, nobody else can know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// Nodes of ours that are in the answer.
+    /// Nodes that are in the answer.
     pub nodes: usize,
-    /// Edges of ours that are in the answer.
+    /// Of so many.
+    pub of_nodes: usize,
+    /// Edges that are in the answer.
     pub edges: usize,
+    /// Of so many.
+    pub of_edges: usize,
     /// Edges of ours under whose id the answer states something else; they stay as they were.
     pub other_statements: usize,
 }
@@ -42,7 +47,16 @@ impl<'a> Message<'a> {
     pub fn fill(&mut self, answer: &'a str) -> Result<Filled, Unreadable> {
         let body: BodyText<'a> = serde_json::from_str(answer)?;
         let other = body.message.ok_or(Unreadable::NoMessage)?.into_message();
+        let mut looked_up = Marks::new(self.nodes.mentioned());
         let mut filled = Filled::default();
+        for (_, _, edge) in self.edges.iter().filter(|(_, _, edge)| edge.support.is_none()) {
+            filled.of_edges += 1;
+            filled.of_nodes += [edge.subject, edge.object]
+                .map(|node| looked_up.set(node))
+                .iter()
+                .filter(|new| **new)
+                .count();
+        }
         let nodes: Vec<(Option<NodeId>, Option<Node<'a>>)> =
             other.nodes.into_entries().map(|(name, node)| (self.nodes.find(&name), node)).collect();
         for (name, edge) in other.edges.into_entries() {
@@ -52,9 +66,10 @@ impl<'a> Message<'a> {
             self.fill_edge(&name, edge, ends, &mut filled);
         }
         for (id, node) in nodes {
-            if let (Some(Some(known)), Some(node)) = (id.and_then(|id| self.nodes.slot(id)), node) {
+            let (Some(id), Some(node)) = (id, node) else { continue };
+            if let Some(Some(known)) = self.nodes.slot(id) {
                 known.fill(node);
-                filled.nodes += 1;
+                filled.nodes += usize::from(looked_up.has(id));
             }
         }
         Ok(filled)
@@ -69,8 +84,8 @@ impl<'a> Message<'a> {
         match copy {
             Some(mut copy) if !known.disagrees(&copy) => {
                 keep_usable(&mut copy.sources);
+                filled.edges += usize::from(known.support.is_none());
                 known.fill(copy);
-                filled.edges += 1;
             }
             _ => filled.other_statements += 1,
         }
@@ -109,11 +124,25 @@ mod tests {
                 r#""e":{{{edge},"qualifiers":[{{"qualifier_type_id":"q","qualifier_value":"v"}}],"attributes":[{{"attribute_type_id":"biolink:support_graphs","value":["h"]}},{{"attribute_type_id":"biolink:knowledge_level","value":"prediction"}},{{"attribute_type_id":"p","value":["PMID:1"]}}],"sources":[{{"resource_id":"infores:shepherd-aragorn","resource_role":"aggregator_knowledge_source"}},{{"resource_id":"infores:y","resource_role":"aggregator_knowledge_source"}},{{"resource_id":"infores:z"}}]}},"f":{{{edge}}}"#
             ),
         );
-        assert_eq!(filled, Filled { nodes: 1, edges: 1, other_statements: 0 });
+        assert_eq!(filled, Filled { nodes: 1, of_nodes: 2, edges: 1, of_edges: 1, other_statements: 0 });
         assert_eq!(
             text,
             r#"{"message":{"query_graph":{"nodes":{}},"knowledge_graph":{"nodes":{"A":{"name":"a","categories":["biolink:Drug"],"attributes":[{"attribute_type_id":"t","value":1}]},"B":{"name":"b","categories":["biolink:Gene"],"attributes":[]}},"edges":{"e":{"subject":"A","predicate":"biolink:p","object":"B","qualifiers":[{"qualifier_type_id":"q","qualifier_value":"v"}],"attributes":[{"attribute_type_id":"biolink:agent_type","value":"not_provided"},{"attribute_type_id":"biolink:knowledge_level","value":"prediction"},{"attribute_type_id":"p","value":["PMID:1"]}],"sources":[{"resource_id":"infores:x","resource_role":"primary_knowledge_source"},{"resource_id":"infores:shepherd-aragorn","resource_role":"aggregator_knowledge_source"},{"resource_id":"infores:y","resource_role":"aggregator_knowledge_source"}]}}},"results":[],"auxiliary_graphs":{"g":{"edges":["e"],"attributes":[]}}}}"#
         );
+    }
+
+    #[test]
+    fn what_was_inferred_here_is_not_missed() {
+        let text = OURS
+            .replace(r#""edges":{"e""#, r#""edges":{"made":{"subject":"A","predicate":"biolink:p","object":"S","attributes":[{"attribute_type_id":"biolink:support_graphs","value":["g"]}]},"e""#)
+            .replace(r#""nodes":{"A""#, r#""nodes":{"S":{"is_set":true},"A""#);
+        let mut message = parse(&text).unwrap();
+        let edge = r#""e":{"subject":"A","predicate":"biolink:p","object":"B"}"#;
+        let answer = format!(
+            r#"{{"message":{{"knowledge_graph":{{"nodes":{{"A":{{}},"B":{{}}}},"edges":{{{edge}}}}}}}}}"#
+        );
+        let filled = message.fill(&answer).unwrap();
+        assert_eq!(filled, Filled { nodes: 2, of_nodes: 2, edges: 1, of_edges: 1, other_statements: 0 });
     }
 
     #[test]
@@ -135,7 +164,7 @@ mod tests {
     fn edge_that_states_something_else_is_no_copy() {
         for ends in [r#""subject":"B","object":"A""#, r#""subject":"A","object":"C""#] {
             let (filled, text) = filled("", &format!(r#""e":{{{ends},"predicate":"biolink:p","x":1}}"#));
-            assert_eq!(filled, Filled { nodes: 0, edges: 0, other_statements: 1 });
+            assert_eq!(filled, Filled { nodes: 0, of_nodes: 2, edges: 0, of_edges: 1, other_statements: 1 });
             assert_eq!(text, OURS);
         }
         let (filled, _) = filled("", r#""e":{"subject":"A","object":"B","predicate":"biolink:q"},"z":null"#);

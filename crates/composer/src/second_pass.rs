@@ -190,19 +190,17 @@ pub(crate) fn fill<'a>(message: &mut Message<'a>, answer: &'a Result<Bytes, NotF
         Ok(body) => usable_text(body).map_err(NotFilled::from).and_then(|text| Ok(message.fill(text)?)),
         Err(error) => return Some(error.note()),
     };
-    let Filled { nodes, edges, other_statements } = match filled {
+    let Filled { nodes, of_nodes, edges, of_edges, other_statements } = match filled {
         Ok(filled) => filled,
         Err(error) => return Some(error.note()),
     };
     meters::rehydrated(Rehydration::Filled);
-    let all = (message.node_count(), message.edge_count());
-    ((nodes, edges) != all).then(|| Note {
+    ((nodes, edges) != (of_nodes, of_edges)).then(|| Note {
         level: LogLevel::Warning,
         code: "RehydrationIncomplete",
         message: format!(
-            "{REHYDRATE}: {nodes} of {} nodes and {edges} of {} edges have their content; {other_statements} edges came \
-             back with another statement",
-            all.0, all.1
+            "{REHYDRATE}: {nodes} of {of_nodes} nodes and {edges} of {of_edges} edges have their content; \
+             {other_statements} edges came back with another statement"
         ),
     })
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use testkit::queries;
-use testkit::retriever::{Behaviour, Plan};
+use testkit::retriever::{Behaviour, Plan, Rehydration};
 
 use crate::answer::Answer;
 use crate::endings::owner_of;
@@ -96,9 +96,16 @@ fn answers(answer: &Answer) -> BTreeMap<String, f64> {
     ids.zip(scores(answer)).collect()
 }
 
+/// Retriever fills what it knows itself, and leaves out what we inferred.
+fn leave_out_inferred(response: &mut Value) {
+    let edges = response["message"]["knowledge_graph"]["edges"].as_object_mut().unwrap();
+    edges.retain(|_, edge| edge["sources"][0]["resource_id"] == "infores:made-up");
+}
+
 #[tokio::test]
 async fn sipr_finds_what_is_near_all_members() {
     let scene = sipr(Plan::default()).await;
+    scene.retriever.set_rehydration(Rehydration::Change(leave_out_inferred));
     let answer = scene.ask("sipr", queries::set_input(&MEMBERS, "biolink:NamedThing")).await;
     answer.assert_success();
     let found = answers(&answer);
@@ -111,6 +118,10 @@ async fn sipr_finds_what_is_near_all_members() {
     assert!(MEMBERS.iter().all(|member| !best.contains(member)), "{found:?}");
     assert!(found.values().all(|score| *score >= 0.001));
     assert_names_each_edge_once(&answer, "infores:shepherd-sipr");
+    let edges = answer.0["message"]["knowledge_graph"]["edges"].as_object().unwrap();
+    let looked_up = edges.values().filter(|edge| edge["sources"][0]["resource_id"] == "infores:made-up");
+    assert!(looked_up.clone().count() > 0);
+    assert!(looked_up.into_iter().all(|edge| edge.to_string().contains("biolink:publications")), "filled");
     let asked = scene.retriever.sync_queries();
     assert_eq!(asked.len(), 2, "one query for each hop");
     assert_eq!(asked[0].query_graph()["nodes"]["n0"]["ids"], json!(MEMBERS));
