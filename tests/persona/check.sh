@@ -23,7 +23,7 @@ cargo fmt --all --check
 echo "steps followed: $(wc -l < "$work/steps.sh") lines"
 
 # The programs share the target folder with those of the repository itself, which are put back afterwards.
-cargo build --offline --workspace --bins
+cargo build --offline --locked --workspace --bins
 find "$CARGO_TARGET_DIR/debug" -maxdepth 1 -type f -executable -exec cp -t "$work/bin" {} +
 (cd "$root" && cargo build --locked --workspace --bins)
 

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use shepherd_answers::merge::{Callback, merge};
 use shepherd_answers::set_input::{HOPS, MAX_IDS, best_neighbours, hop, respond};
-use trapi::{QueryGraph, Question};
+use trapi::{LogEntry, LogLevel, QueryGraph, Question};
 
 /// A response with edges between nodes, all of which are genes unless their name says otherwise.
 fn response(edges: &[(&str, &str, &str)]) -> String {
@@ -36,6 +36,10 @@ fn many(members: &[&str]) -> Value {
     json!({ "ids": ["uuid:1"], "set_interpretation": "MANY", "member_ids": members })
 }
 
+fn told(message: String) -> LogEntry {
+    LogEntry { timestamp: "2026-01-01T00:00:00.000Z".to_owned(), level: LogLevel::Info, code: None, message }
+}
+
 /// A and B affect C; C affects D and a disease; E affects A, so that no walk from the members reaches it.
 fn first_hop() -> String {
     response(&[("A", "affects", "C"), ("B", "affects", "C"), ("E", "affects", "A")])
@@ -51,7 +55,7 @@ fn answered(graph: &QueryGraph) -> Value {
     let next = best_neighbours(&[&first], &set.members).unwrap();
     assert_eq!(next.first().map(String::as_str), Some("C"));
     let hops = [(vec![first.as_str()], &set.members[..]), (vec![second.as_str()], &next[..])];
-    let body = respond("sipr", graph, &set, &hops, &[]).unwrap();
+    let body = respond("sipr", graph, &set, &hops, Vec::new(), told).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 
@@ -90,6 +94,7 @@ fn the_best_neighbours_are_the_answers_and_rest_on_the_ways_to_them() {
     assert!(scores[0].1 > scores[1].1 && (scores[1].1 - scores[2].1).abs() < 1e-15);
     assert_eq!(support(&body, 0), ["A-C-0", "B-C-1"]);
     assert_eq!(support(&body, 1), ["A-C-0", "B-C-1", "C-D-0"]);
+    assert_eq!(body["logs"][0]["message"], "6 nodes at or around the set, 5 of which score at least 0.001");
     let set = &body["message"]["results"][0]["node_bindings"]["SN"];
     assert_eq!(set[0]["id"], "uuid:1");
     assert_eq!(body["message"]["knowledge_graph"]["nodes"]["uuid:1"]["is_set"], true);
@@ -108,7 +113,7 @@ fn answered_of_unknown() -> Value {
     let graph = question(&many(&["X"]), &json!({}));
     let set = graph.set_input().unwrap();
     let first = first_hop();
-    let body = respond("sipr", &graph, &set, &[(vec![&first], &set.members)], &[]).unwrap();
+    let body = respond("sipr", &graph, &set, &[(vec![&first], &set.members)], Vec::new(), told).unwrap();
     serde_json::from_slice(&body).unwrap()
 }
 

@@ -130,6 +130,9 @@ pub(crate) struct AnswerArgs {
     /// Results per answer.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) results: usize,
+    /// Answer from a small graph that hangs together, in place of inventions: searches find something in it.
+    #[arg(long)]
+    pub(crate) graph: bool,
     /// How long an acknowledgement takes.
     #[arg(long, value_name = "MS", default_value_t = 0)]
     pub(crate) ack_delay_ms: u64,

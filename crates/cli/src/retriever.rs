@@ -1,9 +1,10 @@
 //! `shepherd retriever`: only the double.
 
+use std::sync::Arc;
 use std::time::Duration;
-use testkit::RetrieverDouble;
 use testkit::answers::AnswerSpec;
 use testkit::retriever::{Behaviour, Plan};
+use testkit::{Knowledge, RetrieverDouble};
 
 use crate::args::{AnswerArgs, RetrieverArgs};
 use crate::error::CliError;
@@ -11,7 +12,8 @@ use crate::shutdown::Shutdown;
 
 pub(crate) async fn run(args: RetrieverArgs) -> Result<(), CliError> {
     let mut shutdown = Shutdown::on_signals()?;
-    let answers = AnswerSpec { results: args.answers.results, ..AnswerSpec::default() };
+    let knowledge = args.answers.graph.then(|| Arc::new(Knowledge::small()));
+    let answers = AnswerSpec { results: args.answers.results, knowledge, ..AnswerSpec::default() };
     let plan = Plan::always(behaviour(&args.answers));
     let mut double = RetrieverDouble::builder().bind(args.bind).port(args.port).answers(answers).plan(plan);
     if let Some(host) = args.callback_host {

@@ -59,5 +59,6 @@ fn retriever_args(answers: &AnswerArgs) -> Vec<OsString> {
         ("--callback-delay-ms", answers.callback_delay_ms.to_string()),
     ];
     let flags = numbers.into_iter().flat_map(|(name, value)| [name.into(), value.into()]);
-    std::iter::once("retriever".into()).chain(flags).collect()
+    let graph = answers.graph.then(|| "--graph".into());
+    std::iter::once("retriever".into()).chain(flags).chain(graph).collect()
 }

@@ -6,6 +6,7 @@
 mod admin;
 mod callback_policy;
 mod clock;
+mod command_line;
 mod health_check;
 mod http;
 mod insist;

@@ -10,6 +10,7 @@ use rand::rngs::StdRng;
 use state::{ConsumerName, StateError, Store};
 
 use crate::admin::{self, Health};
+use crate::command_line::{self, Request, UnknownArgument};
 use crate::health_check::{self, Unhealthy};
 use crate::http::HttpClientError;
 use crate::settings::{Settings, SettingsError};
@@ -20,6 +21,9 @@ use crate::worker::{self, Worker};
 /// Why a process did not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum StartupError {
+    /// The command line cannot be used.
+    #[error(transparent)]
+    CommandLine(#[from] UnknownArgument),
     /// The settings cannot be used.
     #[error("the settings cannot be used")]
     Settings(#[from] SettingsError),
@@ -82,8 +86,7 @@ pub struct Startup {
 /// How often recorded values are taken in, so that they do not pile up where nobody scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Runs a process: answers `--print-config`, `--check-health` (is the one that runs with these settings
-/// alive?) and `--check-ready` (can it take work?), or loads the settings and runs `body`. `address` is
+/// Runs a process: answers an option (see `--help`), or loads the settings and runs `body`. `address` is
 /// where it answers health checks.
 pub fn main_with<F>(
     name: &str,
@@ -117,18 +120,11 @@ async fn start<F>(
 where
     F: Future<Output = Result<(), StartupError>>,
 {
-    let settings = Settings::load()?;
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--print-config" => {
-                print_config(&settings);
-                return Ok(());
-            }
-            "--check-health" => return Ok(health_check::ask(address(&settings), "/livez").await?),
-            "--check-ready" => return Ok(health_check::ask(address(&settings), "/readyz").await?),
-            _ => {}
-        }
+    let request = Request::read(std::env::args().skip(1))?;
+    if request != Request::Run {
+        return answer(name, request, address).await;
     }
+    let settings = Settings::load()?;
     let _telemetry = crate::telemetry::init(name, settings.logs, settings.traces.as_ref())?;
     let metrics = meters::install(name, env!("CARGO_PKG_VERSION"))?;
     tokio::spawn(keep_up(metrics.clone()));
@@ -140,6 +136,23 @@ where
     let shutdown = Shutdown::on_signals(settings.drain_timeout).map_err(StartupError::Signals)?;
     tracing::info!("{name} {} starting as {consumer}", env!("CARGO_PKG_VERSION"));
     body(Startup { settings, store, consumer, http, shutdown, metrics }).await
+}
+
+/// Answers an option of the command line.
+async fn answer(
+    name: &str,
+    request: Request,
+    address: fn(&Settings) -> SocketAddr,
+) -> Result<(), StartupError> {
+    match request {
+        Request::Run => {}
+        Request::Help => print!("{}", command_line::help(name)),
+        Request::Version => println!("{name} {}", env!("CARGO_PKG_VERSION")),
+        Request::PrintConfig => print_config(&Settings::load()?),
+        Request::CheckHealth => health_check::ask(address(&Settings::load()?), "/livez").await?,
+        Request::CheckReady => health_check::ask(address(&Settings::load()?), "/readyz").await?,
+    }
+    Ok(())
 }
 
 async fn keep_up(metrics: Exposition) {

@@ -86,15 +86,21 @@ impl Search {
                 break;
             }
         }
-        self.respond(hops, logs).await
+        self.respond(assignment, hops, logs).await
     }
 
-    async fn respond(self, hops: Vec<Hop>, logs: Vec<LogEntry>) -> Result<Vec<u8>, WorkError> {
+    async fn respond(
+        self,
+        assignment: Assignment,
+        hops: Vec<Hop>,
+        logs: Vec<LogEntry>,
+    ) -> Result<Vec<u8>, WorkError> {
         let bytes = hops.iter().map(Hop::bytes).sum();
         let body = body_work(bytes, WireEncoding::Identity, move || {
             let hops: Vec<(Vec<&str>, &[String])> =
                 hops.iter().map(|hop| (hop.texts(), hop.asked.as_slice())).collect();
-            respond(ARA, &self.graph, &self.set, &hops, &logs)
+            let tell = |found: String| assignment.note(LogLevel::Info, found);
+            respond(ARA, &self.graph, &self.set, &hops, logs, tell)
         });
         match body.await {
             Some(Ok(body)) => Ok(body),

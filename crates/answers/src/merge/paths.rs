@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use foldhash::HashMap;
-use trapi::{PathConstraint, Pathfinder};
+use trapi::{LogLevel, PathConstraint, Pathfinder};
 
 use super::collect::{Collected, bound_edges, bound_nodes, settle};
 use crate::Message;
@@ -21,6 +21,7 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
         path,
         ends,
         wanted,
+        unfit: 0,
         results: Vec::new(),
         positions: HashMap::default(),
         known: HashMap::default(),
@@ -34,6 +35,10 @@ pub(super) fn combine(collected: &mut Collected<'_>, question: &Pathfinder) {
         }
         collected.note_dropped(unbound, source.label, "an end of the path is not bound");
     }
+    if let (Some(wanted), true) = (&paths.wanted, paths.unfit > 0) {
+        let message = format!("left out {} paths that pass nothing of category {wanted}", paths.unfit);
+        collected.note(LogLevel::Info, "ResultsFiltered", message);
+    }
     collected.message.results = paths.results;
     let Message { results, nodes, .. } = &mut collected.message;
     for answer in results {
@@ -46,6 +51,8 @@ struct Paths<'a> {
     ends: [KeyId; 2],
     /// A category that some node between the ends must have.
     wanted: Option<String>,
+    /// How many paths pass no such node.
+    unfit: usize,
     results: Vec<Answer<'a>>,
     /// Position of the result for the nodes at both ends.
     positions: HashMap<[Vec<NodeId>; 2], usize>,
@@ -63,7 +70,11 @@ impl<'a> Paths<'a> {
         let mut edges: Vec<_> = answer.analyses.iter().flat_map(bound_edges).collect();
         edges.sort_unstable();
         edges.dedup();
-        if edges.is_empty() || !self.fits(&answer, &collected.message) {
+        if edges.is_empty() {
+            return true;
+        }
+        if !self.fits(&answer, &collected.message) {
+            self.unfit += 1;
             return true;
         }
         let graph = collected.graph_of(&edges);

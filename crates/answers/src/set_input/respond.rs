@@ -39,7 +39,7 @@ pub enum RespondError {
 /// `hops` are the responses to each hop, with the ids that were asked for. The nodes of the neighbourhood are scored
 /// by PageRank personalised to the members; those that score at least 0.001, are of a category asked for and are
 /// no members themselves are the answers. Each is bound by an edge that this service infers and that rests on the
-/// shortest ways from the members to it. `logs` go along.
+/// shortest ways from the members to it. `logs` go along, and an entry that `tell` makes of what was found.
 ///
 /// # Errors
 /// [`RespondError`] when a response is no TRAPI.
@@ -48,13 +48,17 @@ pub fn respond(
     graph: &QueryGraph,
     set: &SetInput,
     hops: &[(Vec<&str>, &[String])],
-    logs: &[LogEntry],
+    mut logs: Vec<LogEntry>,
+    tell: impl FnOnce(String) -> LogEntry,
 ) -> Result<Vec<u8>, RespondError> {
     let mut message = Message { query_graph: graph.clone(), ..Message::default() };
     for (responses, asked) in hops {
         message.take_graph(Hop::read(responses, asked)?.message);
     }
     let scores = Scores::of(&message, &set.members).ranked(&message);
+    let near = scores.iter().filter(|(_, score)| *score >= MIN_SCORE).count();
+    let all = scores.len();
+    logs.push(tell(format!("{all} nodes at or around the set, {near} of which score at least {MIN_SCORE}")));
     if let Some(mut writer) = Writer::new(&mut message, ara, graph, set, &scores) {
         let results = scores.iter().filter_map(|&(node, score)| writer.answer(&mut message, node, score));
         let results: Vec<Answer<'_>> = results.collect();
