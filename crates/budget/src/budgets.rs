@@ -174,12 +174,25 @@ impl Budgets {
     /// When the second pass over a found message must have ended: two thirds of `FINISH_RESERVE_SEC` before the query
     /// deadline, so that the rest of a lookup that took all its time still has a third for merging and this, and the
     /// answer is written before a watchdog looks for it, half of the reserve before the deadline. Without a query
-    /// deadline `LOOKUP_TIMEOUT` after `now`. `None` where less than a second is left: no answer would come in it.
-    pub fn second_pass(&self, query: &QueryBudget, now: EpochMillis) -> Option<Deadline> {
+    /// deadline `LOOKUP_TIMEOUT` after `now`. A client that names its own timeout is not kept waiting beyond it, but for
+    /// a third of the reserve from `now`. `None` where less than a second is left: no answer would come in it.
+    pub fn second_pass(
+        &self,
+        intake: EpochMillis,
+        query: &QueryBudget,
+        now: EpochMillis,
+    ) -> Option<Deadline> {
         const LEAST: Duration = Duration::from_secs(1);
         let end = match query.deadline {
             Some(deadline) => deadline.earlier_by(self.finish_reserve * 2 / 3),
             None => Deadline::after(now, self.lookup.min(LONGEST_BUDGET)),
+        };
+        let end = match query.client {
+            ClientBudget::Limited { budget, named: true } => {
+                let own = Deadline::after(intake, budget);
+                end.min(own.max(Deadline::after(now, self.finish_reserve / 3)))
+            }
+            ClientBudget::Limited { named: false, .. } | ClientBudget::NoLimit => end,
         };
         (end.remaining(now) >= LEAST).then_some(end)
     }

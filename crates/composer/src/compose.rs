@@ -118,7 +118,8 @@ fn go_on(
     }
     if stretch.is_last() || failure.is_some() {
         let operations: Vec<_> = operations.into_iter().map(|(_, operation)| operation).collect();
-        return respond(ingredients, query, &message, so_far, failure, &operations).map(Outcome::Response);
+        return respond(ingredients, query, &mut message, so_far, failure, &operations)
+            .map(Outcome::Response);
     }
     let mut text = b"{\"message\":".to_vec();
     message.write(&mut text)?;
@@ -160,11 +161,12 @@ fn run_all(
 fn respond(
     ingredients: &Ingredients,
     query: &Query,
-    message: &Message<'_>,
+    message: &mut Message<'_>,
     so_far: SoFar,
     failure: Option<&str>,
     operations: &[Operation],
 ) -> Result<Composed, Uncomposable> {
+    message.keep_valid();
     let SoFar { tally, foreign, own: notes } = so_far;
     let Ingredients { record, now, dialect, .. } = ingredients;
     let results = message.result_count();

@@ -54,7 +54,7 @@ pub(crate) enum NotFilled {
     GivenUp(String),
     #[error("the request cannot be written")]
     Write(#[from] serde_json::Error),
-    #[error("Retriever: {0}")]
+    #[error("Retriever gave no answer")]
     Retriever(#[from] QueryError),
     #[error("the encoding `{0}` is not known")]
     Encoding(String),
@@ -134,7 +134,7 @@ impl SecondPass {
         now: EpochMillis,
         span: &Span,
     ) -> Answer {
-        let end = self.budgets.second_pass(&record.budget, now).ok_or(NotFilled::NoTime)?;
+        let end = self.budgets.second_pass(record.intake, &record.budget, now).ok_or(NotFilled::NoTime)?;
         let timeout_seconds = self.budgets.retriever_timeout(end, now).ok_or(NotFilled::NoTime)?;
         let message = dehydrated.sent.as_ref().unwrap_or(&dehydrated.message);
         let request = RehydrationRequest { message, parameters: &dehydrated.parameters, timeout_seconds };

@@ -327,3 +327,13 @@ async fn second_pass_that_is_given_up_leaves_the_answer_as_it_is() {
     answer.assert_logged("WARNING", "it was given up");
     assert_eq!(scene.retriever.rehydrations().len(), 1);
 }
+
+#[tokio::test]
+async fn client_that_names_its_timeout_is_not_kept_waiting_for_content() {
+    let scene = start().await;
+    scene.retriever.set_rehydration(Rehydration::Hang);
+    // with the default budgets the query itself has 300 s, which no test waits for
+    let (status, answer) = scene.ask_sync("aragorn", &queries::with_timeout(paths(), 3)).await;
+    assert_eq!((status, answer.status()), (200, "Success"));
+    answer.assert_logged("WARNING", "no answer within");
+}

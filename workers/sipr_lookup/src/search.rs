@@ -1,6 +1,7 @@
 //! The neighbourhood of a set, hop by hop.
 
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use answers::message;
 use answers::set_input::{HOPS, MAX_IDS, best_neighbours, hop, respond};
@@ -60,9 +61,11 @@ impl Search {
         let mut logs = Vec::new();
         let mut known: HashSet<String> = HashSet::new();
         let mut asked = self.set.members.clone();
+        // what reading the hops before took: the answer takes all of it once more
+        let mut reading = Duration::ZERO;
         for nth in 0..HOPS {
             known.extend(asked.iter().cloned());
-            let end = end_of_hop(&assignment, nth);
+            let end = end_of_hop(&assignment, nth, reading);
             let (hop, lost) = self.look_up(&assignment, nth, std::mem::take(&mut asked), end).await;
             logs.extend(told(&assignment, nth, hop.responses.len() + lost.len(), &lost));
             if hop.responses.is_empty() {
@@ -76,11 +79,13 @@ impl Search {
             if nth + 1 == HOPS {
                 break;
             }
+            let started = Instant::now();
             let next = body_work(hop.bytes(), WireEncoding::Identity, move || {
                 best_neighbours(&hop.texts(), &hop.asked)
             });
             // what came has been read once, so it is TRAPI
             asked = next.await.and_then(Result::ok).unwrap_or_default();
+            reading += started.elapsed();
             asked.retain(|id| !known.contains(id));
             if asked.is_empty() {
                 break;
@@ -144,10 +149,11 @@ impl Search {
     }
 }
 
-/// Each hop but the last has half of the time that is left.
-fn end_of_hop(assignment: &Assignment, nth: usize) -> Deadline {
+/// Each hop but the last has half of the time that is left, and the last leaves enough for the answer: three times what
+/// reading took so far, as it is read again with what comes.
+fn end_of_hop(assignment: &Assignment, nth: usize, reading: Duration) -> Deadline {
     if nth + 1 == HOPS {
-        return assignment.answer_by();
+        return assignment.answer_by().earlier_by(reading * 3);
     }
     Deadline::after(assignment.clock().now(), assignment.remaining() / 2)
 }

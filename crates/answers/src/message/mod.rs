@@ -9,6 +9,7 @@ pub(crate) mod object;
 mod read;
 mod sources;
 mod table;
+mod valid;
 mod write;
 mod write_v2;
 

@@ -117,13 +117,25 @@ fn ack_timeout_is_the_least_of_setting_client_budget_and_time_left() {
 #[test]
 fn second_pass_ends_two_thirds_of_the_reserve_before_the_query_deadline() {
     let budgets = Budgets::default();
-    let query = budgets.async_query(INTAKE, read("60"));
+    let query = budgets.async_query(INTAKE, read("null"));
     for (now, expected) in [(20.0, Some(290.0)), (285.0, Some(290.0)), (289.5, None), (310.0, None)] {
-        assert_eq!(budgets.second_pass(&query, at(now)), expected.map(after), "at {now}");
+        assert_eq!(budgets.second_pass(INTAKE, &query, at(now)), expected.map(after), "at {now}");
+    }
+    let endless = Budgets { query: Duration::ZERO, ..budgets };
+    let query = endless.async_query(INTAKE, read("null"));
+    assert_eq!(endless.second_pass(INTAKE, &query, at(20.0)), Some(after(230.0)));
+}
+
+#[test]
+fn second_pass_ends_with_the_time_that_the_client_names_or_soon_after_a_lookup_that_took_it_all() {
+    let budgets = Budgets::default();
+    let query = budgets.async_query(INTAKE, read("60"));
+    for (now, expected) in [(20.0, 60.0), (58.0, 63.0), (61.0, 66.0)] {
+        assert_eq!(budgets.second_pass(INTAKE, &query, at(now)), Some(after(expected)), "at {now}");
     }
     let endless = Budgets { query: Duration::ZERO, ..budgets };
     let query = endless.async_query(INTAKE, read("60"));
-    assert_eq!(endless.second_pass(&query, at(20.0)), Some(after(230.0)));
+    assert_eq!(endless.second_pass(INTAKE, &query, at(20.0)), Some(after(60.0)));
 }
 
 #[test]
@@ -237,7 +249,7 @@ proptest! {
         prop_assert!(ack <= budgets.submit);
         prop_assert!(ack <= lookup.remaining(now));
 
-        if let Some(end) = budgets.second_pass(&query, now) {
+        if let Some(end) = budgets.second_pass(INTAKE, &query, now) {
             prop_assert!(query.deadline.is_none_or(|deadline| end <= deadline));
             prop_assert!(budgets.retriever_timeout(end, now).is_some());
         }
