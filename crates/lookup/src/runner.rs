@@ -1,5 +1,7 @@
 //! One lookup from its entry to its close.
 
+mod own;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,9 +13,8 @@ use rand::rngs::StdRng;
 use retriever::SubmissionOutcome;
 use runtime::{Task, TaskError, Wait, Waits, insist, log_entry};
 use state::{
-    Begun, CallbackId, CallbackRecord, CallbackReport, CallbackStatus, Close, Closing, ConsumerName,
-    Encoding, FanOut, LookupTimes, NewCallback, NewSubQuery, Payload, QueryRecord, Recorded, Standing,
-    StepEntry, StoredLog, SubmissionRecord,
+    Begun, CallbackId, CallbackRecord, CallbackStatus, Close, Closing, ConsumerName, FanOut, LookupTimes,
+    NewSubQuery, QueryRecord, Recorded, Standing, StepEntry, StoredLog, SubmissionRecord,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -26,7 +27,7 @@ use crate::expand::{Ask, Expand, Expansion};
 use crate::ports::{LookupStore, Submit};
 use crate::recovery::Recovery;
 use crate::submission::{self, Shared};
-use crate::work::{Assignment, Work, Worked};
+use crate::work::Worked;
 
 /// A lost event costs at most this long.
 const RECHECK: Duration = Duration::from_secs(20);
@@ -298,49 +299,6 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         );
         let submission = submission.instrument(span);
         self.submissions.spawn(async move { (id, label, submission.await, sent.elapsed()) });
-    }
-
-    fn begin_work(&mut self, shared: &Arc<Shared>, callback: CallbackRecord, work: Work) {
-        let runner = self.runner;
-        let clock: Arc<dyn Clock> = Arc::<C>::clone(&runner.clock);
-        let answer_by = runner.settings.budgets.answer_by(shared.deadline, clock.now());
-        let slots = Arc::clone(&runner.slots);
-        let assignment = Assignment { shared: Arc::clone(shared), clock, slots, answer_by };
-        let span = tracing::info_span!("lookup.work", sub_query = callback.label);
-        let worked = Worked::of(work, assignment, runner.settings.max_recovered_bytes).instrument(span);
-        self.works.spawn(async move { (callback.id, callback.label, worked.await) });
-    }
-
-    /// Records what became of work; true when the lookup may be over.
-    async fn worked(&mut self, id: CallbackId, label: &str, worked: Worked) -> Result<bool, TaskError> {
-        match worked {
-            Worked::Report(report) => {
-                self.keep(id, report).await?;
-                Ok(true)
-            }
-            Worked::Late => {
-                self.log(LogLevel::Warning, format!("Sub-query {label}: nothing was heard in time"));
-                Ok(false)
-            }
-            Worked::Failed(reason) => {
-                self.log(LogLevel::Error, format!("Sub-query {label}: {reason}"));
-                self.record(id, &SubmissionRecord::Removed { reason }).await
-            }
-        }
-    }
-
-    /// A sub-query that the worker answers itself takes the same way as a callback.
-    async fn answer(&self, callback: &CallbackRecord, body: Vec<u8>) -> Result<(), TaskError> {
-        let decoded_bytes = body.len() as u64;
-        let payload = Payload { encoding: Encoding::Identity, stored: body.into(), decoded_bytes };
-        self.keep(callback.id, CallbackReport::Payload(payload)).await
-    }
-
-    async fn keep(&self, id: CallbackId, report: CallbackReport) -> Result<(), TaskError> {
-        let now = self.runner.clock.now();
-        let new = NewCallback { id, query: self.entry.query, report, now, token: now.0 };
-        self.runner.store.keep_callback(&new).await?.ok();
-        Ok(())
     }
 
     /// Waits for ACKs and callbacks at the same time, until nothing is outstanding or the deadline passes.
