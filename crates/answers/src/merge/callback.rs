@@ -23,6 +23,8 @@ pub(super) struct Part<'a> {
     pub(super) logs: Vec<LogEntry>,
     pub(super) content: Option<Message<'a>>,
     pub(super) filtered: Filtered,
+    /// The failure that it tells of although it has results.
+    pub(super) failure: Option<String>,
 }
 
 /// How many results were left out, and why.
@@ -113,11 +115,15 @@ fn read<'a>(callback: &Callback<'a>, creative: bool) -> Part<'a> {
     if !is_direct(callback, creative) {
         filtered.crowded = drop_promiscuous(&mut message, callback.sent);
     }
-    Part { outcome: Outcome::Answered { results }, logs, content: Some(message), filtered }
+    let failure = is_failure(status).then(|| {
+        let description = shown(body.description.as_deref().unwrap_or_default());
+        format!("status {}: {description}", shown(status))
+    });
+    Part { outcome: Outcome::Answered { results }, logs, content: Some(message), filtered, failure }
 }
 
 fn without_content<'a>(outcome: Outcome, logs: Vec<LogEntry>) -> Part<'a> {
-    Part { outcome, logs, content: None, filtered: Filtered::default() }
+    Part { outcome, logs, content: None, filtered: Filtered::default(), failure: None }
 }
 
 fn failed<'a>(reason: Failure, logs: Vec<LogEntry>) -> Part<'a> {

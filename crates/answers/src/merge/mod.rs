@@ -16,7 +16,7 @@ mod prune;
 mod union;
 
 use serde_json::value::RawValue;
-use trapi::{LogEntry, QueryGraph, Question};
+use trapi::{LogEntry, LogLevel, QueryGraph, Question};
 
 pub(crate) use collect::shared_list;
 pub use outcome::{Failure, Outcome};
@@ -66,7 +66,13 @@ pub fn merge<'a>(
     let mut logs = Vec::new();
     let mut usable = Vec::with_capacity(parts.len());
     let mut filtered = Filtered::default();
+    let mut failures = Vec::new();
     for (part, callback) in parts.into_iter().zip(callbacks) {
+        failures.extend(part.failure.map(|failure| Note {
+            level: LogLevel::Warning,
+            code: "AnswerWithFailure",
+            message: format!("the answer to sub-query `{}` came with {failure}", callback.label),
+        }));
         outcomes.push(part.outcome);
         logs.extend(part.logs);
         filtered.add(part.filtered);
@@ -88,6 +94,7 @@ pub fn merge<'a>(
     }
     let (message, mut notes) = collected.finish();
     notes.extend(filtered.note());
+    notes.append(&mut failures);
     Merged { message, outcomes, logs, notes }
 }
 

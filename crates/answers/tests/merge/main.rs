@@ -79,6 +79,18 @@ fn what_arax_has_inferred_passes_through_arax_and_keeps_its_score() {
 }
 
 #[test]
+fn results_that_come_with_a_failure_are_kept_and_the_failure_is_told() {
+    let graph = lookup();
+    let text =
+        body(&[("e", edge("C:1", "D:1"))], &[result(&[("drug", "C:1"), ("disease", "D:1")], &[("t", "e")])]);
+    let text = text.replacen('{', r#"{"status":"Error","description":"boom","#, 1);
+    let (merged, message) = merged(&graph, &[(DIRECT, &graph, &text)]);
+    assert_eq!(message["results"].as_array().unwrap().len(), 1);
+    let told: Vec<&str> = merged.notes.iter().map(|note| note.message.as_str()).collect();
+    assert_eq!(told, ["the answer to sub-query `direct` came with status Error: boom"]);
+}
+
+#[test]
 fn a_node_in_too_many_results_is_left_out_unless_it_is_pinned() {
     let rule = rule();
     let drugs: Vec<String> = (0..11).map(|number| format!("C:{number}")).collect();
