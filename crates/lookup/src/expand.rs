@@ -10,9 +10,7 @@ use crate::work::Work;
 pub enum Ask {
     /// By Retriever, with a callback.
     Retriever,
-    /// By the worker itself, at once: the body of the callback.
-    Own(Vec<u8>),
-    /// By the worker itself, in time.
+    /// By the worker itself.
     Work(Work),
 }
 

@@ -245,7 +245,6 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
             }
             match ask {
                 Ask::Retriever => self.submit(&shared, callback),
-                Ask::Own(body) => self.answer(&callback, body).await?,
                 Ask::Work(work) => self.begin_work(&shared, callback, work),
             }
         }
@@ -311,7 +310,7 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
         let first_recovery = Instant::now() + recovery.start.remaining(self.runner.clock.now());
         let mut recover = tokio::time::interval_at(first_recovery, recovery.pause);
         recover.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // what came in before the wait began needs no event; own answers are an example
+        // what came in before the wait began needs no event
         let mut look = true;
         loop {
             if look && self.close(deadline, false).await? {

@@ -8,7 +8,7 @@ mod stub;
 use std::process::ExitCode;
 
 use answers::expand;
-use lookup::{Ask, Expand, Expansion, ExpansionError};
+use lookup::{Expand, Expansion, ExpansionError, Work};
 use trapi::{Query, Question};
 
 /// Answers itself.
@@ -23,7 +23,7 @@ impl Expand for Example {
         }
         let direct = expand::lookup(&query.query_graph);
         let answer = stub::answer(&direct.query_graph);
-        Ok(Expansion { sub_queries: vec![(direct, Ask::Own(answer))], parameters: query.parameters.clone() })
+        Ok(Expansion::of_work(direct, Work::done(answer), query))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use budget::Clock;
 use runtime::TaskError;
-use state::{CallbackId, CallbackRecord, CallbackReport, Encoding, NewCallback, Payload, SubmissionRecord};
+use state::{CallbackId, CallbackRecord, CallbackReport, NewCallback, SubmissionRecord};
 use tracing::Instrument;
 use trapi::LogLevel;
 
@@ -47,13 +47,6 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                 self.record(id, &SubmissionRecord::Removed { reason }).await
             }
         }
-    }
-
-    /// A sub-query that the worker answers itself takes the same way as a callback.
-    pub(super) async fn answer(&self, callback: &CallbackRecord, body: Vec<u8>) -> Result<(), TaskError> {
-        let decoded_bytes = body.len() as u64;
-        let payload = Payload { encoding: Encoding::Identity, stored: body.into(), decoded_bytes };
-        self.keep(callback.id, CallbackReport::Payload(payload)).await
     }
 
     async fn keep(&self, id: CallbackId, report: CallbackReport) -> Result<(), TaskError> {
