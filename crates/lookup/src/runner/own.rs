@@ -39,14 +39,21 @@ impl<S: LookupStore + Clone, R: Submit, C: Clock, E: Expand> Lookup<'_, S, R, C,
                 Ok(true)
             }
             Worked::Late => {
-                self.log(LogLevel::Warning, format!("Sub-query {label}: nothing was heard in time"));
+                self.warn(LogLevel::Warning, format!("Sub-query {label}: nothing was heard in time"));
                 Ok(false)
             }
             Worked::Failed(reason) => {
-                self.log(LogLevel::Error, format!("Sub-query {label}: {reason}"));
+                self.warn(LogLevel::Error, format!("Sub-query {label}: {reason}"));
                 self.record(id, &SubmissionRecord::Removed { reason }).await
             }
         }
+    }
+
+    /// Tells the client, and whoever watches over this process.
+    fn warn(&mut self, level: LogLevel, message: String) {
+        let query = self.entry.query;
+        tracing::warn!(%query, "query {query}: {message}");
+        self.log(level, message);
     }
 
     async fn keep(&self, id: CallbackId, report: CallbackReport) -> Result<(), TaskError> {
